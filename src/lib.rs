@@ -1,0 +1,7 @@
+//! mcpreel: a toolkit for Model Context Protocol traffic. It taps sessions, keeps them exactly in reels, shows,
+//! checks, compares and pokes them, and speaks five proposals that make servers part of a conversation.
+//!
+//! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
+
+pub mod trace;
+pub mod wire;

@@ -1,0 +1,315 @@
+//! The bytes around the records: signature, version, file header, segment headers, trailer.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+/// The first eight bytes of every reel. The high byte and the line ends show a transfer that altered the file.
+pub const SIGNATURE: [u8; 8] = *b"\x89REEL\r\n\x1a";
+
+/// The version that this program writes.
+pub const VERSION: Version = Version { major: 1, minor: 0 };
+
+/// What every segment begins with; a reader that lost its place looks for it.
+pub const SEGMENT_MAGIC: [u8; 4] = [0xd7, b'S', b'G', 0x8e];
+
+/// The bytes of a segment header.
+pub const SEGMENT_HEADER_LEN: usize = 60;
+
+/// What a reel with an index ends with.
+pub const TRAILER_MAGIC: [u8; 8] = *b"\x89REELIX\x1a";
+
+/// The bytes of the trailer: the footer segment's offset, a check sum, the magic.
+pub const TRAILER_LEN: usize = 20;
+
+/// The longest file header that is accepted.
+const FILE_HEADER_LIMIT: u32 = 1 << 20;
+
+/// Feature bits that a reader must know to read a reel: none is defined yet.
+pub const KNOWN_REQUIRED_FEATURES: u32 = 0;
+
+/// A format version: a reader reads every minor version of the majors that it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Changed when an old reader would misread.
+    pub major: u16,
+    /// Changed when something was added that an old reader passes over.
+    pub minor: u16,
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// Why a file cannot be read as a reel at all.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// Reading itself failed.
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    /// Nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// Its first bytes are not a reel's.
+    #[error("not a reel: {0}")]
+    NotAReel(&'static str),
+    /// The file header is cut or altered.
+    #[error("the reel's file header is damaged: {0}")]
+    DamagedHeader(String),
+    /// Written by a newer program.
+    #[error("the reel has format version {0}; this program reads {VERSION} and older")]
+    TooNew(Version),
+    /// Needs features that this program does not know.
+    #[error("the reel needs features that this program does not know (bits {0:#x})")]
+    UnknownFeatures(u32),
+}
+
+/// What a reel says about itself, once, at its beginning: a CBOR map.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileHeader {
+    /// Nanoseconds from the Unix epoch to the clock base: event time 0.
+    pub created: i64,
+    /// The program that wrote it and its version.
+    #[serde(default)]
+    pub tool: String,
+    /// The user's name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The user's notes, and what the writer adds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
+}
+
+impl FileHeader {
+    /// Writes signature, version, features and this header. Returns the bytes written.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<u64> {
+        let mut body = Vec::new();
+        ciborium::into_writer(self, &mut body).map_err(io::Error::other)?;
+        let mut bytes = Vec::with_capacity(body.len() + 28);
+        bytes.extend_from_slice(&SIGNATURE);
+        bytes.extend_from_slice(&VERSION.major.to_le_bytes());
+        bytes.extend_from_slice(&VERSION.minor.to_le_bytes());
+        bytes.extend_from_slice(&0u32.to_le_bytes());
+        bytes.extend_from_slice(&0u32.to_le_bytes());
+        bytes.extend_from_slice(&u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes());
+        bytes.extend_from_slice(&crc32c::crc32c_append(crc32c::crc32c(&bytes), &body).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        out.write_all(&bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Reads it back. Returns the header, the version, and how many bytes it took.
+    pub fn read(input: &mut impl Read) -> Result<(Self, Version, u64), FormatError> {
+        let mut head = [0u8; 28];
+        let got = read_up_to(input, &mut head)?;
+        check_signature(&head[..got])?;
+        if got < head.len() {
+            return Err(FormatError::DamagedHeader("it is cut".into()));
+        }
+        let version = Version { major: le16(&head, 8), minor: le16(&head, 10) };
+        if version.major > VERSION.major {
+            return Err(FormatError::TooNew(version));
+        }
+        let length = le32(&head, 20);
+        if length > FILE_HEADER_LIMIT {
+            return Err(FormatError::DamagedHeader(format!("it claims {length} bytes")));
+        }
+        let mut body = vec![0u8; length as usize];
+        if read_up_to(input, &mut body)? < body.len() {
+            return Err(FormatError::DamagedHeader("it is cut".into()));
+        }
+        if crc32c::crc32c_append(crc32c::crc32c(&head[..24]), &body) != le32(&head, 24) {
+            return Err(FormatError::DamagedHeader("its check sum does not match".into()));
+        }
+        let unknown = le32(&head, 12) & !KNOWN_REQUIRED_FEATURES;
+        if unknown != 0 {
+            return Err(FormatError::UnknownFeatures(unknown));
+        }
+        let header: Self =
+            ciborium::from_reader(&body[..]).map_err(|error| FormatError::DamagedHeader(error.to_string()))?;
+        Ok((header, version, 28 + u64::from(length)))
+    }
+}
+
+fn check_signature(head: &[u8]) -> Result<(), FormatError> {
+    if head.is_empty() {
+        return Err(FormatError::Empty);
+    }
+    if head.starts_with(&SIGNATURE) {
+        return Ok(());
+    }
+    Err(FormatError::NotAReel(if head.starts_with(b"\x89REEL\n\x1a") || head.starts_with(b"\tREEL") {
+        "its signature was altered, as by a transfer in text mode"
+    } else if matches!(head.first(), Some(b'{' | b'[')) {
+        "it looks like JSON; `mcpreel import` reads JSON lines"
+    } else if head.len() < SIGNATURE.len() && SIGNATURE.starts_with(head) {
+        "it is cut inside the signature"
+    } else {
+        "its first bytes are not a reel's"
+    }))
+}
+
+/// What a segment carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// Events: a record part and a payload part.
+    Events,
+    /// The index.
+    Footer,
+    /// A kind that this version does not know; passed over by its length.
+    Unknown(u8),
+}
+
+impl SegmentKind {
+    /// The number in a reel.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Events => 1,
+            Self::Footer => 2,
+            Self::Unknown(number) => number,
+        }
+    }
+
+    fn from_number(number: u8) -> Self {
+        match number {
+            1 => Self::Events,
+            2 => Self::Footer,
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+/// The segment starts a group: fresh compression contexts, a fresh method table.
+pub const STARTS_GROUP: u8 = 1;
+/// The payload part is stored as it is, outside the group's compression.
+pub const PAYLOAD_STORED: u8 = 2;
+
+/// The header of a segment: 60 bytes, little-endian, check-summed, so that lengths can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentHeader {
+    /// What it carries.
+    pub kind: SegmentKind,
+    /// [`STARTS_GROUP`], [`PAYLOAD_STORED`].
+    pub flags: u8,
+    /// The number of its first event.
+    pub first_seq: u64,
+    /// The time of its first event, in nanoseconds since the clock base.
+    pub first_time: i64,
+    /// How many events it holds.
+    pub count: u32,
+    /// The record part's length before compression.
+    pub records_raw: u32,
+    /// The record part's length in the file.
+    pub records_len: u32,
+    /// The payload part's length before compression.
+    pub payload_raw: u32,
+    /// The payload part's length in the file.
+    pub payload_len: u32,
+    /// CRC-32C of the record part in the file.
+    pub records_crc: u32,
+    /// CRC-32C of the payload part in the file.
+    pub payload_crc: u32,
+}
+
+impl SegmentHeader {
+    /// Whether a group starts here.
+    pub fn starts_group(&self) -> bool {
+        self.flags & STARTS_GROUP != 0
+    }
+
+    /// The bytes of both parts in the file.
+    pub fn body_len(&self) -> u64 {
+        u64::from(self.records_len) + u64::from(self.payload_len)
+    }
+
+    /// The header as it stands in the file.
+    pub fn encode(&self) -> [u8; SEGMENT_HEADER_LEN] {
+        let mut bytes = [0u8; SEGMENT_HEADER_LEN];
+        bytes[0..4].copy_from_slice(&SEGMENT_MAGIC);
+        bytes[4] = self.kind.number();
+        bytes[5] = self.flags;
+        bytes[8..16].copy_from_slice(&self.first_seq.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.first_time.to_le_bytes());
+        let words = [
+            self.count,
+            self.records_raw,
+            self.records_len,
+            self.payload_raw,
+            self.payload_len,
+            self.records_crc,
+            self.payload_crc,
+        ];
+        for (word, place) in words.iter().zip(bytes[24..52].chunks_exact_mut(4)) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        let crc = crc32c::crc32c(&bytes[..56]);
+        bytes[56..60].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Reads it back; `None` where the magic or the check sum does not match.
+    pub fn decode(bytes: &[u8; SEGMENT_HEADER_LEN]) -> Option<Self> {
+        if bytes[0..4] != SEGMENT_MAGIC || crc32c::crc32c(&bytes[..56]) != le32(bytes, 56) {
+            return None;
+        }
+        Some(Self {
+            kind: SegmentKind::from_number(bytes[4]),
+            flags: bytes[5],
+            first_seq: le64(bytes, 8),
+            first_time: le64(bytes, 16) as i64,
+            count: le32(bytes, 24),
+            records_raw: le32(bytes, 28),
+            records_len: le32(bytes, 32),
+            payload_raw: le32(bytes, 36),
+            payload_len: le32(bytes, 40),
+            records_crc: le32(bytes, 44),
+            payload_crc: le32(bytes, 48),
+        })
+    }
+}
+
+/// The last bytes of a reel with an index: where its footer segment begins.
+pub fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
+    let mut bytes = [0u8; TRAILER_LEN];
+    bytes[0..8].copy_from_slice(&footer_offset.to_le_bytes());
+    let crc = crc32c::crc32c(&bytes[..8]);
+    bytes[8..12].copy_from_slice(&crc.to_le_bytes());
+    bytes[12..20].copy_from_slice(&TRAILER_MAGIC);
+    bytes
+}
+
+/// Reads the trailer back; `None` where it is none.
+pub fn decode_trailer(bytes: &[u8]) -> Option<u64> {
+    if bytes.len() != TRAILER_LEN || bytes[12..20] != TRAILER_MAGIC || crc32c::crc32c(&bytes[..8]) != le32(bytes, 8) {
+        return None;
+    }
+    Some(le64(bytes, 0))
+}
+
+/// Fills as much of `buffer` as the input has.
+pub fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match input.read(&mut buffer[got..]) {
+            Ok(0) => break,
+            Ok(more) => got += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
+}
+
+fn le16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn le32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn le64(bytes: &[u8], at: usize) -> u64 {
+    u64::from(le32(bytes, at)) | u64::from(le32(bytes, at + 4)) << 32
+}

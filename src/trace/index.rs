@@ -1,0 +1,139 @@
+//! The index: where groups begin, and what a reel holds in sums. Written as the footer, rebuildable by a scan.
+
+use super::event::{EventHeader, EventKind};
+use crate::wire::MessageKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where a group begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupEntry(
+    /// Its first segment's offset in the file.
+    pub u64,
+    /// The number of its first event.
+    pub u64,
+    /// The earliest time in it.
+    pub i64,
+    /// The latest time in it.
+    pub i64,
+);
+
+/// A count and the payload bytes that go with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally(
+    /// How many.
+    pub u64,
+    /// How many payload bytes.
+    pub u64,
+);
+
+impl Tally {
+    fn add(&mut self, bytes: u32) {
+        self.0 += 1;
+        self.1 += u64::from(bytes);
+    }
+}
+
+/// Where groups begin and what the reel holds: a CBOR map in the footer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// Every group, in the order of the file.
+    pub groups: Vec<GroupEntry>,
+    /// How many events there are.
+    pub events: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// The earliest and the latest time.
+    pub times: Option<(i64, i64)>,
+    /// Counts by event kind's name.
+    pub kinds: BTreeMap<String, Tally>,
+    /// Counts by message kind's name.
+    pub messages: BTreeMap<String, Tally>,
+    /// Counts by method, of messages that name one.
+    pub methods: BTreeMap<String, Tally>,
+    /// Counts by stream.
+    pub streams: BTreeMap<u32, Tally>,
+}
+
+impl Index {
+    /// Notes that a group begins.
+    pub fn start_group(&mut self, offset: u64, first_seq: u64, time: i64) {
+        self.groups.push(GroupEntry(offset, first_seq, time, time));
+    }
+
+    /// The group that holds the event numbered `seq`, or the last one before it.
+    pub fn group_of_seq(&self, seq: u64) -> Option<GroupEntry> {
+        let after = self.groups.partition_point(|group| group.1 <= seq);
+        self.groups.get(after.saturating_sub(1)).copied()
+    }
+
+    /// The first group with an event at `time` or later; the last group where there is none.
+    pub fn group_of_time(&self, time: i64) -> Option<GroupEntry> {
+        let before = self.groups.partition_point(|group| group.3 < time);
+        self.groups.get(before).or(self.groups.last()).copied()
+    }
+}
+
+/// Sums while events go by, cheaply: names are made only when the index is taken.
+#[derive(Debug, Default)]
+pub struct Tallies {
+    kinds: [Tally; 8],
+    messages: [Tally; MessageKind::ALL.len()],
+    methods: std::collections::HashMap<Box<str>, Tally, foldhash::fast::RandomState>,
+    streams: Vec<Tally>,
+    many_streams: BTreeMap<u32, Tally>,
+}
+
+/// Streams numbered below this are counted in a plain list.
+const DENSE_STREAMS: usize = 256;
+
+impl Tallies {
+    /// Counts one event.
+    pub fn add(&mut self, kind: EventKind, stream: u32, len: u32, message: Option<(MessageKind, Option<&str>)>) {
+        if let Some(tally) = self.kinds.get_mut(usize::from(kind.number())) {
+            tally.add(len);
+        }
+        match self.streams.get_mut(stream as usize) {
+            Some(tally) => tally.add(len),
+            None if (stream as usize) < DENSE_STREAMS => {
+                self.streams.resize(stream as usize + 1, Tally::default());
+                self.streams[stream as usize].add(len);
+            }
+            None => self.many_streams.entry(stream).or_default().add(len),
+        }
+        let Some((kind, method)) = message else { return };
+        self.messages[kind as usize].add(len);
+        let Some(method) = method else { return };
+        match self.methods.get_mut(method) {
+            Some(tally) => tally.add(len),
+            None => self.methods.entry(method.into()).or_default().add(len),
+        }
+    }
+
+    /// Counts an event that was read back.
+    pub fn add_header(&mut self, header: &EventHeader, methods: &[Box<str>]) {
+        let message = header.message.as_ref().map(|message| {
+            (message.kind, message.method.and_then(|number| methods.get(number as usize)).map(|name| &**name))
+        });
+        self.add(header.kind, header.stream, header.len, message);
+    }
+
+    /// Fills the sums of an index.
+    pub fn fill(&self, index: &mut Index) {
+        let named = |tally: &&Tally| tally.0 > 0;
+        index.kinds = (0u8..)
+            .zip(&self.kinds)
+            .filter(|(_, tally)| named(tally))
+            .map(|(number, tally)| (EventKind::from_number(number).name(), *tally))
+            .collect();
+        index.messages = MessageKind::ALL
+            .iter()
+            .zip(&self.messages)
+            .filter(|(_, tally)| named(tally))
+            .map(|(kind, tally)| (kind.name().to_owned(), *tally))
+            .collect();
+        index.methods = self.methods.iter().map(|(name, tally)| (name.to_string(), *tally)).collect();
+        index.streams = (0u32..).zip(&self.streams).filter(|(_, tally)| named(tally)).map(|(n, t)| (n, *t)).collect();
+        index.streams.extend(self.many_streams.iter().map(|(number, tally)| (*number, *tally)));
+    }
+}

@@ -1,0 +1,715 @@
+//! Reading a reel: segment by segment, headers first, payloads when asked for, damage as data.
+//!
+//! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
+
+use super::event::{Event, EventHeader};
+use super::format::{
+    FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SEGMENT_MAGIC, SegmentHeader, SegmentKind,
+    TRAILER_LEN, Version, decode_trailer, read_up_to,
+};
+use super::index::{Index, Tallies};
+use super::record::{self, Methods, Position};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+/// A place where the reel could not be read, and what that cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// How many bytes were passed over.
+    pub bytes: u64,
+    /// How many events are known to be lost; more may be, where the reel ends here.
+    pub events: u64,
+    /// Whether the reel ends here: a cut tail, as a killed writer leaves.
+    pub at_end: bool,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { offset, bytes, events, reason, .. } = self;
+        write!(out, "damage at byte {offset}: {reason}; {bytes} bytes passed over")?;
+        match (events, self.at_end) {
+            (0, true) => write!(out, " at the end of the reel"),
+            (0, false) => write!(out, ", no events lost"),
+            (1, _) => write!(out, ", 1 event lost"),
+            (events, _) => write!(out, ", {events} events lost"),
+        }
+    }
+}
+
+/// The next thing in a reel.
+#[derive(Debug)]
+pub enum Item {
+    /// Events.
+    Block(Block),
+    /// A place that could not be read.
+    Damage(Damage),
+}
+
+/// The events of one segment.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// Headers, in order.
+    pub headers: Vec<EventHeader>,
+    payload: Vec<u8>,
+    loaded: bool,
+    /// Which payload part of the open group this block's is.
+    part: usize,
+    /// Where its segment begins in the file.
+    pub offset: u64,
+}
+
+impl Block {
+    /// The events with their payloads; none before the payload was loaded.
+    pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
+        let headers = if self.loaded { &self.headers[..] } else { &[] };
+        headers.iter().map(|header| self.event(header))
+    }
+
+    /// One header of this block with its payload (empty before the payload was loaded).
+    pub fn event<'a>(&'a self, header: &'a EventHeader) -> Event<'a> {
+        let payload = self.payload.get(header.offset..header.offset + header.len as usize).unwrap_or_default();
+        Event { header, payload }
+    }
+
+    /// Whether payloads are there.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+}
+
+/// Where bytes come from.
+enum Input {
+    File(File),
+    /// A pipe: read forward only, everything kept until its segment is done.
+    Stream {
+        source: Box<dyn Read>,
+        buffer: Vec<u8>,
+        start: u64,
+        ended: bool,
+    },
+}
+
+impl Input {
+    /// Reads up to `len` bytes at `offset` into `into`.
+    fn read_at(&mut self, offset: u64, len: usize, into: &mut Vec<u8>) -> io::Result<()> {
+        into.clear();
+        match self {
+            Self::File(file) => {
+                into.resize(len, 0);
+                let mut got = 0;
+                while got < len {
+                    match file.read_at(&mut into[got..], offset + got as u64) {
+                        Ok(0) => break,
+                        Ok(more) => got += more,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                into.truncate(got);
+            }
+            Self::Stream { source, buffer, start, ended } => {
+                let needed = (offset - *start) as usize + len;
+                while buffer.len() < needed && !*ended {
+                    let at = buffer.len();
+                    // Exactly what is asked for, so that a follower of a pipe never waits for more.
+                    buffer.resize(needed.min(at + (1 << 20)), 0);
+                    let got = read_up_to(source, &mut buffer[at..])?;
+                    *ended = at + got < buffer.len();
+                    buffer.truncate(at + got);
+                }
+                let from = ((offset - *start) as usize).min(buffer.len());
+                into.extend_from_slice(&buffer[from..needed.min(buffer.len())]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells that nothing before `offset` is asked for again.
+    fn forget_before(&mut self, offset: u64) {
+        if let Self::Stream { buffer, start, .. } = self {
+            let gone = ((offset - *start) as usize).min(buffer.len());
+            buffer.drain(..gone);
+            *start += gone as u64;
+        }
+    }
+
+    /// Whether payload parts can be read again later.
+    fn is_seekable(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+}
+
+/// A payload part of the open group, where it lies and whether it went through the decoder yet.
+#[derive(Clone, Copy, Debug)]
+struct PayloadPart {
+    offset: u64,
+    header: SegmentHeader,
+}
+
+/// Reads a reel. See the module's words.
+pub struct ReelReader {
+    input: Input,
+    header: FileHeader,
+    version: Version,
+    first_segment: u64,
+    offset: u64,
+    position: Position,
+    methods: Methods,
+    records_decoder: Decoder<'static>,
+    payload_decoder: Decoder<'static>,
+    parts: Vec<PayloadPart>,
+    /// How many of `parts` the payload decoder has taken.
+    parts_taken: usize,
+    /// The group cannot be read any further.
+    group_broken: bool,
+    group_seen: bool,
+    footer_seen: bool,
+    with_payloads: bool,
+    read_ahead: usize,
+    following: bool,
+    ended: bool,
+    /// What was read ahead for the segment header and the records.
+    head: Vec<u8>,
+    scratch: Vec<u8>,
+    records: Vec<u8>,
+    spare: Option<Block>,
+    index: Option<Index>,
+}
+
+/// Read ahead at each segment: its header and, most often, all its records.
+const READ_AHEAD: usize = 4 << 10;
+
+/// No segment of a sound reel decompresses to more.
+const RAW_LIMIT: u32 = 1 << 31;
+
+impl ReelReader {
+    /// Opens a reel file.
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(FormatError::NotAReel("it is a directory"));
+        }
+        if file.metadata()?.is_file() {
+            return Self::from_input(Input::File(file));
+        }
+        Self::from_stream(Box::new(file))
+    }
+
+    /// Reads a reel from a pipe.
+    pub fn from_stream(source: Box<dyn Read>) -> Result<Self, FormatError> {
+        Self::from_input(Input::Stream { source, buffer: Vec::new(), start: 0, ended: false })
+    }
+
+    fn from_input(mut input: Input) -> Result<Self, FormatError> {
+        let (header, version, taken) = {
+            let mut at = InputCursor { input: &mut input, at: 0, chunk: Vec::new() };
+            FileHeader::read(&mut at)?
+        };
+        let read_ahead = if input.is_seekable() { READ_AHEAD } else { SEGMENT_HEADER_LEN };
+        let mut payload_decoder = Decoder::new()?;
+        payload_decoder.set_parameter(DParameter::WindowLogMax(27))?;
+        Ok(Self {
+            input,
+            header,
+            version,
+            first_segment: taken,
+            offset: taken,
+            position: Position::default(),
+            methods: Methods::default(),
+            records_decoder: Decoder::new()?,
+            payload_decoder,
+            parts: Vec::new(),
+            parts_taken: 0,
+            group_broken: false,
+            group_seen: false,
+            footer_seen: false,
+            with_payloads: false,
+            read_ahead,
+            following: false,
+            ended: false,
+            head: Vec::new(),
+            scratch: Vec::new(),
+            records: Vec::new(),
+            spare: None,
+            index: None,
+        })
+    }
+
+    /// Loads the payloads of every block, so that damage in them is found too.
+    #[must_use]
+    pub fn with_payloads(mut self) -> Self {
+        self.with_payloads = true;
+        self
+    }
+
+    /// Waits at an incomplete tail instead of reporting it: [`ReelReader::next`] answers `None` and can be asked again.
+    #[must_use]
+    pub fn following(mut self) -> Self {
+        self.following = true;
+        self
+    }
+
+    /// What the reel says about itself.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// The format version it was written in.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Method names by the numbers that headers hold.
+    pub fn methods(&self) -> &[Box<str>] {
+        self.methods.names()
+    }
+
+    /// Where the next segment begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether the reel's end was reached: its footer, or for one that is not followed, its last byte.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The index in the footer: read from the file's end at once, or met by reading on.
+    pub fn index(&mut self) -> io::Result<Option<&Index>> {
+        if self.index.is_none() {
+            self.index = self.read_index()?;
+        }
+        Ok(self.index.as_ref())
+    }
+
+    fn read_index(&mut self) -> io::Result<Option<Index>> {
+        let Input::File(file) = &self.input else { return Ok(None) };
+        let length = file.metadata()?.len();
+        let Some(at) = length.checked_sub(TRAILER_LEN as u64) else { return Ok(None) };
+        let mut trailer = Vec::new();
+        self.input.read_at(at, TRAILER_LEN, &mut trailer)?;
+        let Some(footer) = decode_trailer(&trailer) else { return Ok(None) };
+        if footer >= at {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        self.input.read_at(footer, (at - footer) as usize, &mut bytes)?;
+        let Some(header) = segment_header(&bytes) else { return Ok(None) };
+        let body = &bytes[SEGMENT_HEADER_LEN..];
+        if header.kind != SegmentKind::Footer || crc32c::crc32c(body) != header.records_crc {
+            return Ok(None);
+        }
+        Ok(ciborium::from_reader(body).ok())
+    }
+
+    /// Goes to the group that holds the event numbered `seq`. Blocks before the event may still come.
+    pub fn seek_seq(&mut self, seq: u64) -> io::Result<()> {
+        let group = match self.index()? {
+            Some(index) => index.group_of_seq(seq).map(|group| group.0),
+            None => self.scan_groups(|header, _| header.first_seq <= seq)?,
+        };
+        self.go_to(group);
+        Ok(())
+    }
+
+    /// Goes to the first group with an event at `time` or later. Earlier events may still come.
+    pub fn seek_time(&mut self, time: i64) -> io::Result<()> {
+        let group = match self.index()? {
+            Some(index) => index.group_of_time(time).map(|group| group.0),
+            // Times run nearly in order; the group before the first that begins later holds the place.
+            None => self.scan_groups(|header, _| header.first_time <= time)?,
+        };
+        self.go_to(group);
+        Ok(())
+    }
+
+    /// The last group whose first segment fits, by segment headers alone.
+    fn scan_groups(&mut self, fits: impl Fn(&SegmentHeader, u64) -> bool) -> io::Result<Option<u64>> {
+        if !self.input.is_seekable() {
+            return Ok(None);
+        }
+        let mut offset = self.first_segment;
+        let mut found = None;
+        let mut bytes = Vec::new();
+        loop {
+            self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
+            let Some(header) = segment_header(&bytes) else { return Ok(found) };
+            if header.kind == SegmentKind::Events && header.starts_group() {
+                if !fits(&header, offset) {
+                    return Ok(found);
+                }
+                found = Some(offset);
+            }
+            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
+        }
+    }
+
+    fn go_to(&mut self, group: Option<u64>) {
+        if let (Some(offset), true) = (group, self.input.is_seekable()) {
+            self.offset = offset;
+            self.ended = false;
+            self.group_seen = false;
+        }
+    }
+
+    /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
+    #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
+    pub fn next(&mut self) -> io::Result<Option<Item>> {
+        while !self.ended {
+            self.input.forget_before(self.offset);
+            let start = self.offset;
+            let mut head = std::mem::take(&mut self.head);
+            self.input.read_at(start, self.read_ahead, &mut head)?;
+            self.head = head;
+            if self.head.is_empty() || decode_trailer(&self.head).is_some() {
+                self.ended = !self.following || !self.head.is_empty();
+                return Ok(None);
+            }
+            let Some(header) = segment_header(&self.head) else {
+                if self.footer_seen && self.head.len() < TRAILER_LEN {
+                    return Ok(self.tail("the trailer is cut"));
+                }
+                if self.is_torn_tail(&self.head) {
+                    return Ok(self.tail("the last segment is cut"));
+                }
+                return self.resync("no segment begins here").map(Some);
+            };
+            let records_len = header.records_len as usize;
+            if !self.read_records(start, records_len)? {
+                return Ok(self.tail("the last segment is cut"));
+            }
+            let next = start + SEGMENT_HEADER_LEN as u64 + header.body_len();
+            match header.kind {
+                SegmentKind::Events => {}
+                SegmentKind::Footer => {
+                    if crc32c::crc32c(&self.scratch) == header.records_crc {
+                        self.index = ciborium::from_reader(&self.scratch[..]).ok();
+                    }
+                    self.footer_seen = true;
+                    self.offset = next;
+                    continue;
+                }
+                SegmentKind::Unknown(_) => {
+                    self.offset = next;
+                    continue;
+                }
+            }
+            // The payload must be there too, even where it is not asked for: else the tail is cut inside it.
+            if !self.payload_is_there(start, &header)? {
+                return Ok(self.tail("the last segment is cut"));
+            }
+            return self.events_segment(start, next, &header).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn events_segment(&mut self, start: u64, next: u64, header: &SegmentHeader) -> io::Result<Item> {
+        if header.starts_group() {
+            self.start_group()?;
+        } else if self.group_broken || !self.group_seen {
+            return self.skip_group(start, "its group's beginning could not be read");
+        }
+        let expected = self.position.seq;
+        let mut block = self.spare.take().unwrap_or_default();
+        block.headers.clear();
+        block.loaded = false;
+        block.offset = start;
+        self.position = Position { seq: header.first_seq, time: header.first_time, offset: 0 };
+        if let Err(reason) = self.decode_records(header, &mut block) {
+            self.position.seq = expected;
+            return self.broken_group(start, reason);
+        }
+        self.parts.push(PayloadPart {
+            offset: start + SEGMENT_HEADER_LEN as u64 + u64::from(header.records_len),
+            header: *header,
+        });
+        block.part = self.parts.len() - 1;
+        self.offset = next;
+        if (self.with_payloads || !self.input.is_seekable())
+            && let Err(reason) = self.load_payload_inner(&mut block)?
+        {
+            self.position.seq = header.first_seq;
+            return self.broken_group(start, reason);
+        }
+        Ok(Item::Block(block))
+    }
+
+    fn start_group(&mut self) -> io::Result<()> {
+        self.methods.start_group();
+        self.records_decoder.reinit()?;
+        self.payload_decoder.reinit()?;
+        self.parts.clear();
+        self.parts_taken = 0;
+        self.group_broken = false;
+        self.group_seen = true;
+        Ok(())
+    }
+
+    fn decode_records(&mut self, header: &SegmentHeader, block: &mut Block) -> Result<(), String> {
+        if crc32c::crc32c(&self.scratch) != header.records_crc {
+            return Err("the check sum of its records does not match".into());
+        }
+        decompress(&mut self.records_decoder, &self.scratch, header.records_raw, &mut self.records)?;
+        record::decode(&self.records, header.count, &mut self.position, &mut self.methods, &mut block.headers)
+            .filter(|()| self.position.offset == header.payload_raw as usize)
+            .ok_or_else(|| "its records are not what the format says".to_owned())
+    }
+
+    /// Reads the payloads of a block that [`ReelReader::next`] gave out last, or in the same group.
+    ///
+    /// `Err` within `Ok` tells the damage that stands in the way.
+    pub fn load_payload(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
+        if block.loaded {
+            return Ok(Ok(()));
+        }
+        let outcome = self.load_payload_inner(block)?;
+        Ok(outcome.map_err(|reason| Damage {
+            offset: block.offset,
+            bytes: 0,
+            events: block.headers.len() as u64,
+            at_end: false,
+            reason,
+        }))
+    }
+
+    fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {
+        if block.part < self.parts_taken {
+            return Ok(Err("its payload was passed over already".into()));
+        }
+        while self.parts_taken <= block.part {
+            let part = self.parts[self.parts_taken];
+            self.input.read_at(part.offset, part.header.payload_len as usize, &mut self.scratch)?;
+            if self.scratch.len() < part.header.payload_len as usize {
+                return Ok(Err("its payload is cut".into()));
+            }
+            if crc32c::crc32c(&self.scratch) != part.header.payload_crc {
+                return Ok(Err("the check sum of its payload does not match".into()));
+            }
+            if part.header.flags & PAYLOAD_STORED != 0 {
+                block.payload.clear();
+                block.payload.extend_from_slice(&self.scratch);
+            } else if let Err(reason) =
+                decompress(&mut self.payload_decoder, &self.scratch, part.header.payload_raw, &mut block.payload)
+            {
+                return Ok(Err(reason));
+            }
+            self.parts_taken += 1;
+        }
+        block.loaded = true;
+        Ok(Ok(()))
+    }
+
+    /// Gives a block back, so that its memory serves again.
+    pub fn recycle(&mut self, mut block: Block) {
+        const KEEP: usize = 2 << 20;
+        block.payload.shrink_to(KEEP);
+        self.spare = Some(block);
+    }
+
+    /// Reads the record part into `scratch`; false where the file ends before it does.
+    fn read_records(&mut self, start: u64, len: usize) -> io::Result<bool> {
+        let ahead = &self.head[SEGMENT_HEADER_LEN..];
+        if ahead.len() >= len {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(&ahead[..len]);
+            return Ok(true);
+        }
+        self.input.read_at(start + SEGMENT_HEADER_LEN as u64, len, &mut self.scratch)?;
+        Ok(self.scratch.len() == len)
+    }
+
+    fn payload_is_there(&mut self, start: u64, header: &SegmentHeader) -> io::Result<bool> {
+        let end = start + SEGMENT_HEADER_LEN as u64 + header.body_len();
+        if end <= start + self.head.len() as u64 {
+            return Ok(true);
+        }
+        match &mut self.input {
+            Input::File(file) => {
+                let mut last = [0u8; 1];
+                Ok(file.read_at(&mut last, end - 1)? == 1)
+            }
+            Input::Stream { buffer, start: kept, ended, .. } => Ok(!*ended || *kept + buffer.len() as u64 >= end),
+        }
+    }
+
+    /// Whether what is left could be the beginning of a segment that is still being written.
+    fn is_torn_tail(&self, head: &[u8]) -> bool {
+        head.len() < SEGMENT_HEADER_LEN && (SEGMENT_MAGIC.starts_with(head) || head.starts_with(&SEGMENT_MAGIC))
+    }
+
+    /// The reel ends inside a segment: to be waited for, or to be reported once.
+    fn tail(&mut self, reason: &str) -> Option<Item> {
+        if self.following {
+            return None;
+        }
+        let mut bytes = self.head.len() as u64;
+        if let Input::File(file) = &self.input
+            && let Ok(about) = file.metadata()
+        {
+            bytes = about.len().saturating_sub(self.offset);
+        }
+        self.ended = true;
+        Some(Item::Damage(Damage { offset: self.offset, bytes, events: 0, at_end: true, reason: reason.into() }))
+    }
+
+    /// A group can be read no further: goes on at the next one.
+    fn broken_group(&mut self, start: u64, reason: String) -> io::Result<Item> {
+        self.group_broken = true;
+        self.skip_group(start, &reason)
+    }
+
+    /// Passes over segments up to the next that starts a group, and reports what was lost.
+    fn skip_group(&mut self, start: u64, reason: &str) -> io::Result<Item> {
+        let expected = self.position.seq;
+        let mut offset = start;
+        let mut lost = 0;
+        let mut bytes = Vec::new();
+        loop {
+            self.input.forget_before(offset);
+            self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
+            let Some(header) = segment_header(&bytes) else { break };
+            let is_next = header.kind == SegmentKind::Events && header.starts_group() && offset > start;
+            if is_next || header.kind == SegmentKind::Footer {
+                lost = header.first_seq.saturating_sub(expected);
+                break;
+            }
+            lost += u64::from(header.count);
+            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
+        }
+        self.offset = offset;
+        self.group_broken = true;
+        Ok(Item::Damage(Damage {
+            offset: start,
+            bytes: offset - start,
+            events: lost,
+            at_end: false,
+            reason: reason.into(),
+        }))
+    }
+
+    /// Looks for the next segment that starts a group (or the footer) after a place that is none.
+    fn resync(&mut self, reason: &str) -> io::Result<Item> {
+        const WINDOW: usize = 256 << 10;
+        let start = self.offset;
+        let expected = self.position.seq;
+        let mut offset = start + 1;
+        let mut window = Vec::new();
+        loop {
+            self.input.forget_before(offset);
+            self.input.read_at(offset, WINDOW, &mut window)?;
+            for at in memchr::memmem::find_iter(&window, &SEGMENT_MAGIC) {
+                let Some(header) = segment_header(&window[at..]) else { continue };
+                if header.starts_group() || header.kind == SegmentKind::Footer {
+                    self.offset = offset + at as u64;
+                    self.group_broken = true;
+                    return Ok(Item::Damage(Damage {
+                        offset: start,
+                        bytes: self.offset - start,
+                        events: header.first_seq.saturating_sub(expected),
+                        at_end: false,
+                        reason: reason.into(),
+                    }));
+                }
+            }
+            if window.len() < WINDOW {
+                break;
+            }
+            // A header may lie across the window's end.
+            offset += (window.len() - SEGMENT_HEADER_LEN) as u64;
+        }
+        self.ended = true;
+        let bytes = offset + window.len() as u64 - start;
+        Ok(Item::Damage(Damage { offset: start, bytes, events: 0, at_end: true, reason: reason.into() }))
+    }
+}
+
+/// Builds the index of a reel by reading it from the beginning; damage is passed over and returned.
+pub fn build_index(mut reader: ReelReader) -> io::Result<(Index, Vec<Damage>)> {
+    let mut index = Index::default();
+    let mut tallies = Tallies::default();
+    let mut damages = Vec::new();
+    while let Some(item) = reader.next()? {
+        let block = match item {
+            Item::Damage(damage) => {
+                damages.push(damage);
+                continue;
+            }
+            Item::Block(block) => block,
+        };
+        let part_of_group = block.part;
+        for header in &block.headers {
+            tallies.add_header(header, reader.methods());
+            index.bytes += u64::from(header.len);
+            index.events = index.events.max(header.seq + 1);
+            index.times =
+                Some(index.times.map_or((header.time, header.time), |(first, last)| {
+                    (first.min(header.time), last.max(header.time))
+                }));
+        }
+        if let (0, Some(first)) = (part_of_group, block.headers.first()) {
+            index.start_group(block.offset, first.seq, first.time);
+        }
+        if let Some(group) = index.groups.last_mut() {
+            for header in &block.headers {
+                group.2 = group.2.min(header.time);
+                group.3 = group.3.max(header.time);
+            }
+        }
+        reader.recycle(block);
+    }
+    tallies.fill(&mut index);
+    Ok((index, damages))
+}
+
+/// Reads an input from a place on, for the file header.
+struct InputCursor<'a> {
+    input: &'a mut Input,
+    at: u64,
+    chunk: Vec<u8>,
+}
+
+impl Read for InputCursor<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.input.read_at(self.at, into.len(), &mut self.chunk)?;
+        into[..self.chunk.len()].copy_from_slice(&self.chunk);
+        self.at += self.chunk.len() as u64;
+        Ok(self.chunk.len())
+    }
+}
+
+fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
+    let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
+    (header.records_raw <= RAW_LIMIT && header.payload_raw <= RAW_LIMIT).then_some(header)
+}
+
+/// Decompresses one flushed part; it must give exactly `raw` bytes.
+fn decompress(decoder: &mut Decoder<'_>, part: &[u8], raw: u32, out: &mut Vec<u8>) -> Result<(), String> {
+    let raw = raw as usize;
+    out.clear();
+    // The claimed length is trusted only as far as the part could reach: zstd gives at most about 128 KiB a block of
+    // three bytes.
+    out.reserve(raw.min(part.len().saturating_mul(64 << 10)));
+    let mut input = InBuffer::around(part);
+    loop {
+        let (taken, given) = (input.pos(), out.len());
+        if given == raw && taken == part.len() {
+            return Ok(());
+        }
+        if out.capacity() == given {
+            out.reserve(raw.saturating_sub(given).clamp(1, 1 << 20));
+        }
+        decoder
+            .run(&mut input, &mut OutBuffer::around_pos(out, given))
+            .map_err(|error| format!("it does not decompress: {error}"))?;
+        if out.len() > raw || (input.pos() == taken && out.len() == given) {
+            return Err("it does not decompress to the length it claims".into());
+        }
+    }
+}

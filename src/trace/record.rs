@@ -1,0 +1,252 @@
+//! One event header as a CBOR array in the record part of a segment.
+//!
+//! `[kind, Δtime, stream, flags, framing, length]`, and for a message also `message kind, method, id`; nulls at the
+//! end are left out. A method is its text the first time in a group and its number in the group from then on.
+
+use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
+use crate::wire::{Envelope, Framing, MessageKind};
+use ciborium_ll::{Decoder, Encoder, Header};
+use std::collections::HashMap;
+
+/// What the writer knows of an event when it encodes its record.
+pub struct RecordInput<'a> {
+    pub kind: EventKind,
+    pub time_delta: i64,
+    pub stream: u32,
+    pub flags: Flags,
+    pub framing: Framing,
+    pub len: u32,
+    pub envelope: Option<&'a Envelope<'a>>,
+}
+
+/// The method numbers of one group, while it is written.
+#[derive(Debug, Default)]
+pub struct MethodTable(HashMap<Box<str>, u32, foldhash::fast::RandomState>);
+
+impl MethodTable {
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// Appends the record to `out`. Writing into a `Vec` cannot fail.
+pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
+    let mut to = Encoder::from(out);
+    let items = match input.envelope {
+        None => 6,
+        Some(Envelope { id: Some(_), .. }) => 9,
+        Some(Envelope { method: Some(_), .. }) => 8,
+        Some(_) => 7,
+    };
+    let mut push = |header: Header| {
+        let _ = to.push(header);
+    };
+    push(Header::Array(Some(items)));
+    push(Header::Positive(u64::from(input.kind.number())));
+    push(integer(input.time_delta));
+    push(Header::Positive(u64::from(input.stream)));
+    push(Header::Positive(u64::from(input.flags.0)));
+    push(Header::Positive(input.framing as u64));
+    push(Header::Positive(u64::from(input.len)));
+    let Some(envelope) = input.envelope else { return };
+    push(Header::Positive(envelope.kind as u64));
+    if items == 7 {
+        return;
+    }
+    match envelope.method.as_deref() {
+        None => push(Header::Simple(ciborium_ll::simple::NULL)),
+        Some(method) => match methods.0.get(method) {
+            Some(number) => push(Header::Positive(u64::from(*number))),
+            None => {
+                let number = u32::try_from(methods.0.len()).unwrap_or(u32::MAX);
+                methods.0.insert(method.into(), number);
+                let _ = to.text(method, None);
+            }
+        },
+    }
+    match envelope.id {
+        None => {}
+        Some(id) => match id.as_integer() {
+            Some(number) => {
+                let _ = to.push(integer(number));
+            }
+            None => {
+                let _ = to.bytes(id.0, None);
+            }
+        },
+    }
+}
+
+fn integer(number: i64) -> Header {
+    if number >= 0 { Header::Positive(number as u64) } else { Header::Negative((-1 - number) as u64) }
+}
+
+/// Method names by number, over a whole reel; groups number them anew.
+#[derive(Debug, Default)]
+pub struct Methods {
+    names: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
+    group: Vec<u32>,
+}
+
+impl Methods {
+    /// All names met so far; an [`EventHeader`]'s method is a place in it.
+    pub fn names(&self) -> &[Box<str>] {
+        &self.names
+    }
+
+    pub fn start_group(&mut self) {
+        self.group.clear();
+    }
+
+    fn define(&mut self, name: &str) -> u32 {
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+                self.names.push(name.into());
+                self.numbers.insert(name.into(), number);
+                number
+            }
+        };
+        self.group.push(number);
+        number
+    }
+}
+
+/// What a decoder carries from record to record.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Position {
+    pub seq: u64,
+    pub time: i64,
+    pub offset: usize,
+}
+
+/// Reads the records of one segment into `out`. `None` where they are not what the format says.
+pub fn decode(
+    mut records: &[u8],
+    count: u32,
+    position: &mut Position,
+    methods: &mut Methods,
+    out: &mut Vec<EventHeader>,
+) -> Option<()> {
+    out.reserve(count as usize);
+    for _ in 0..count {
+        let mut reader = Fields { bytes: records };
+        let header = reader.record(position, methods)?;
+        records = reader.bytes;
+        position.offset = position.offset.checked_add(header.len as usize)?;
+        position.time = header.time;
+        position.seq += 1;
+        out.push(header);
+    }
+    records.is_empty().then_some(())
+}
+
+struct Fields<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn record(&mut self, position: &Position, methods: &mut Methods) -> Option<EventHeader> {
+        let items = match self.pull()? {
+            Header::Array(Some(items @ 6..=32)) => items,
+            _ => return None,
+        };
+        let kind = EventKind::from_number(u8::try_from(self.unsigned()?).ok()?);
+        let time = position.time.checked_add(self.signed()?)?;
+        let stream = u32::try_from(self.unsigned()?).ok()?;
+        let flags = Flags(u16::try_from(self.unsigned()?).ok()?);
+        let framing = Framing::from_number(u8::try_from(self.unsigned()?).ok()?)?;
+        let len = u32::try_from(self.unsigned()?).ok()?;
+        let mut left = items - 6;
+        let message =
+            if kind == EventKind::Message && left > 0 { Some(self.message(&mut left, methods)?) } else { None };
+        for _ in 0..left {
+            self.skip_one()?;
+        }
+        Some(EventHeader {
+            seq: position.seq,
+            time,
+            stream,
+            kind,
+            flags,
+            framing,
+            len,
+            offset: position.offset,
+            message,
+        })
+    }
+
+    fn message(&mut self, left: &mut usize, methods: &mut Methods) -> Option<MessageHeader> {
+        let kind = MessageKind::from_number(u8::try_from(self.unsigned()?).ok()?)?;
+        *left -= 1;
+        let mut message = MessageHeader { kind, method: None, id: None };
+        if *left > 0 {
+            *left -= 1;
+            message.method = match self.pull()? {
+                Header::Positive(number) => Some(*methods.group.get(usize::try_from(number).ok()?)?),
+                Header::Text(Some(length)) => Some(methods.define(std::str::from_utf8(self.take(length)?).ok()?)),
+                _ => None,
+            };
+        }
+        if *left > 0 {
+            *left -= 1;
+            message.id = Some(match self.pull()? {
+                Header::Positive(number) => RecordedId::Integer(i64::try_from(number).ok()?),
+                Header::Negative(number) => RecordedId::Integer(-1 - i64::try_from(number).ok()?),
+                Header::Bytes(Some(length)) => RecordedId::Text(self.take(length)?.into()),
+                _ => return None,
+            });
+        }
+        Some(message)
+    }
+
+    /// Small integers, most of a record, are read here; the rest by the CBOR crate.
+    #[inline]
+    fn pull(&mut self) -> Option<Header> {
+        if let [first @ 0..=23, rest @ ..] = self.bytes {
+            self.bytes = rest;
+            return Some(Header::Positive(u64::from(*first)));
+        }
+        let mut decoder = Decoder::from(self.bytes);
+        let header = decoder.pull().ok()?;
+        self.bytes = &self.bytes[decoder.offset()..];
+        Some(header)
+    }
+
+    #[inline]
+    fn unsigned(&mut self) -> Option<u64> {
+        match self.pull()? {
+            Header::Positive(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn signed(&mut self) -> Option<i64> {
+        match self.pull()? {
+            Header::Positive(number) => i64::try_from(number).ok(),
+            Header::Negative(number) => Some(-1 - i64::try_from(number).ok()?),
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    /// Passes over one item that a newer minor version may have added.
+    fn skip_one(&mut self) -> Option<()> {
+        match self.pull()? {
+            Header::Bytes(Some(length)) | Header::Text(Some(length)) => self.take(length).map(|_| ()),
+            Header::Array(Some(items)) => (0..items).try_for_each(|_| self.skip_one()),
+            Header::Map(Some(items)) => (0..items * 2).try_for_each(|_| self.skip_one()),
+            Header::Tag(_) => self.skip_one(),
+            Header::Positive(_) | Header::Negative(_) | Header::Simple(_) | Header::Float(_) => Some(()),
+            _ => None,
+        }
+    }
+}

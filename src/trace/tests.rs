@@ -1,0 +1,261 @@
+//! The reel as a whole: what was written is read, whatever happens to the file.
+
+use super::reader::build_index;
+use super::*;
+use crate::wire::{Direction, Framing, MessageKind};
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+type Stored = (i64, u32, EventKind, Direction, Framing, Vec<u8>);
+
+fn small_groups() -> WriterOptions {
+    WriterOptions { group_bytes: 200, segment_bytes: 80, ..WriterOptions::default() }
+}
+
+fn write(events: &[Stored], options: WriterOptions) -> Vec<u8> {
+    let header = FileHeader { created: 1_790_000_000_000_000_000, tool: "test".into(), ..FileHeader::default() };
+    let mut writer = ReelWriter::create(Vec::new(), &header, options).expect("a Vec takes all");
+    for (number, (time, stream, kind, direction, framing, payload)) in events.iter().enumerate() {
+        writer.store_payloads(number % 7 == 3);
+        let flags = Flags::toward(*direction);
+        let event = NewEvent { time: *time, stream: *stream, kind: *kind, flags, framing: *framing, payload };
+        writer.append(event).expect("a Vec takes all");
+    }
+    writer.finish().expect("a Vec takes all").0
+}
+
+struct TempReel(tempfile::TempDir);
+
+impl TempReel {
+    fn of(bytes: &[u8]) -> (Self, PathBuf) {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("a.reel");
+        std::fs::write(&path, bytes).expect("the reel is written");
+        (Self(dir), path)
+    }
+}
+
+/// Everything a reader finds: events with their numbers, and damage.
+fn read(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
+    let mut reader = reader.with_payloads();
+    let (mut events, mut damages) = (Vec::new(), Vec::new());
+    while let Some(item) = reader.next().expect("reading works") {
+        match item {
+            Item::Damage(damage) => damages.push(damage),
+            Item::Block(block) => {
+                for event in block.events() {
+                    let head = event.header;
+                    let stored =
+                        (head.time, head.stream, head.kind, head.direction(), head.framing, event.payload.to_vec());
+                    events.push((head.seq, stored));
+                }
+                reader.recycle(block);
+            }
+        }
+    }
+    (events, damages)
+}
+
+fn from_bytes(bytes: &[u8]) -> Result<ReelReader, FormatError> {
+    ReelReader::from_stream(Box::new(std::io::Cursor::new(bytes.to_vec())))
+}
+
+fn sample() -> Vec<Stored> {
+    (0..40u32)
+        .map(|number| {
+            let direction = if number % 2 == 0 { Direction::ClientToServer } else { Direction::ServerToClient };
+            let (kind, payload) = match number % 5 {
+                0 => (EventKind::Message, format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call"}}"#)),
+                1 => (EventKind::Message, format!(r#"{{"jsonrpc":"2.0","id":"n{number}","result":{{}}}}"#)),
+                2 => (EventKind::Message, "{broken \u{e9}".to_owned() + &"x".repeat(number as usize * 5)),
+                3 => (EventKind::Stderr, format!("line {number}\n")),
+                _ => (EventKind::Unknown(77), String::new()),
+            };
+            (i64::from(number) * 1000, number % 3, kind, direction, Framing::Lf, payload.into_bytes())
+        })
+        .collect()
+}
+
+#[test]
+fn headers_tell_kind_method_and_id_without_payloads() {
+    let (_dir, path) = TempReel::of(&write(&sample(), small_groups()));
+    let mut reader = ReelReader::open(&path).expect("a reel");
+    let mut seen = Vec::new();
+    while let Some(Item::Block(block)) = reader.next().expect("reading works") {
+        assert!(!block.is_loaded());
+        for header in block.headers.iter().filter(|header| header.message.is_some()) {
+            let message = header.message.as_ref().expect("filtered");
+            let method = message.method.map(|number| reader.methods()[number as usize].to_string());
+            seen.push((message.kind, method, message.id.as_ref().map(RecordedId::key)));
+        }
+    }
+    assert_eq!(seen[0].0, MessageKind::Request);
+    assert_eq!(seen[0].1.as_deref(), Some("tools/call"));
+    assert_eq!(seen[1], (MessageKind::Result, None, Some(crate::wire::IdKey::Text("n1".into()))));
+    assert_eq!(seen[2].0, MessageKind::Malformed);
+}
+
+#[test]
+fn payloads_are_loaded_on_demand_for_any_block_of_a_group() {
+    let bytes = write(&sample(), WriterOptions { group_bytes: 1 << 20, segment_bytes: 100, ..small_groups() });
+    let (_dir, path) = TempReel::of(&bytes);
+    let mut reader = ReelReader::open(&path).expect("a reel");
+    let mut number = 0;
+    while let Some(Item::Block(mut block)) = reader.next().expect("reading works") {
+        number += 1;
+        if number % 3 == 0 {
+            reader.load_payload(&mut block).expect("reading works").expect("no damage");
+            for event in block.events() {
+                assert_eq!(event.payload, sample()[event.header.seq as usize].5);
+            }
+        }
+    }
+    assert!(number > 6);
+}
+
+#[test]
+fn a_scan_builds_the_index_that_the_writer_wrote() {
+    let (_dir, path) = TempReel::of(&write(&sample(), small_groups()));
+    let mut reader = ReelReader::open(&path).expect("a reel");
+    let footer = reader.index().expect("reading works").expect("a footer").clone();
+    let (scanned, damages) = build_index(ReelReader::open(&path).expect("a reel")).expect("reading works");
+    assert_eq!(damages, []);
+    assert_eq!(scanned, footer);
+    assert!(footer.groups.len() > 3);
+    assert_eq!(footer.methods["tools/call"].0, 8);
+}
+
+#[test]
+fn seeking_finds_the_group_with_and_without_an_index() {
+    let bytes = write(&sample(), small_groups());
+    let (_dir, path) = TempReel::of(&bytes);
+    let (_cut, no_index) = TempReel::of(&bytes[..bytes.len() - 1]);
+    for path in [path, no_index] {
+        for seq in [0u64, 1, 17, 39] {
+            for by_time in [false, true] {
+                let mut reader = ReelReader::open(&path).expect("a reel");
+                if by_time {
+                    reader.seek_time(seq as i64 * 1000).expect("seeking works");
+                } else {
+                    reader.seek_seq(seq).expect("seeking works");
+                }
+                let (events, _) = read(reader);
+                assert!(events[0].0 <= seq && seq - events[0].0 < 15, "{} for {seq}", events[0].0);
+                assert!(events.iter().any(|event| event.0 == seq));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reel_cut_anywhere_gives_its_beginning_and_says_so() {
+    let events = sample();
+    let bytes = write(&events, small_groups());
+    for cut in 0..bytes.len() {
+        let reader = match from_bytes(&bytes[..cut]) {
+            Ok(reader) => reader,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                continue;
+            }
+        };
+        let (found, damages) = read(reader);
+        assert!(damages.len() <= 1, "cut at {cut}: {damages:?}");
+        for (number, (seq, event)) in found.iter().enumerate() {
+            assert_eq!((*seq, event), (number as u64, &events[number]), "cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_byte_costs_at_most_its_group_and_is_reported() {
+    let events = sample();
+    let bytes = write(&events, small_groups());
+    let (_dir, path) = TempReel::of(&bytes);
+    let groups = ReelReader::open(&path).expect("a reel").index().expect("reads").expect("a footer").groups.clone();
+    let largest = groups.windows(2).map(|pair| pair[1].1 - pair[0].1).max().expect("groups");
+    for at in 0..bytes.len() {
+        let mut altered = bytes.clone();
+        altered[at] ^= 0x15;
+        for reader in [from_bytes(&altered), {
+            std::fs::write(&path, &altered).expect("the reel is written");
+            ReelReader::open(&path)
+        }] {
+            let Ok(reader) = reader else { continue };
+            let (found, damages) = read(reader);
+            for (seq, event) in &found {
+                assert_eq!(event, &events[*seq as usize], "flipped at {at}");
+            }
+            let lost = (events.len() - found.len()) as u64;
+            assert!(lost <= largest, "flipped at {at}: {lost} lost");
+            assert!(lost == 0 || !damages.is_empty(), "flipped at {at}: a silent loss");
+            let told: u64 = damages.iter().map(|damage| damage.events).sum();
+            let at_end = damages.iter().any(|damage| damage.at_end);
+            assert!(told == lost || at_end, "flipped at {at}: {lost} lost, {told} told: {damages:?}");
+        }
+    }
+}
+
+#[test]
+fn a_growing_reel_is_followed_through_torn_writes() {
+    let events = sample();
+    let bytes = write(&events, small_groups());
+    let (_dir, path) = TempReel::of(&bytes[..200]);
+    let mut reader = ReelReader::open(&path).expect("a reel").with_payloads().following();
+    let mut found = Vec::new();
+    for end in (200..bytes.len()).step_by(37).chain([bytes.len()]) {
+        std::fs::write(&path, &bytes[..end]).expect("the reel grows");
+        while let Some(item) = reader.next().expect("reading works") {
+            let Item::Block(block) = item else { panic!("damage in a sound reel") };
+            found.extend(block.events().map(|event| event.payload.to_vec()));
+        }
+    }
+    assert_eq!(found, events.iter().map(|event| event.5.clone()).collect::<Vec<_>>());
+    assert!(reader.has_ended());
+}
+
+#[test]
+fn other_files_are_refused_with_a_reason() {
+    let reason = |bytes: &[u8]| from_bytes(bytes).err().expect("refused").to_string();
+    assert_eq!(reason(b""), "the file is empty");
+    assert!(reason(b"{\"reel\":{}}\n").contains("import"));
+    assert!(reason(b"\x89REEL\n\x1a").contains("text mode"));
+    assert!(reason(b"hello, this is some other file").contains("not a reel"));
+    let mut newer = write(&[], WriterOptions::default());
+    newer[8] = 9;
+    assert!(reason(&newer).contains("9.0"));
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    assert!(ReelReader::open(directory.path()).err().expect("refused").to_string().contains("directory"));
+}
+
+fn any_event() -> impl Strategy<Value = Stored> {
+    let kind = prop_oneof![4 => Just(EventKind::Message), 1 => Just(EventKind::Stderr), 1 => Just(EventKind::Note)];
+    let payload = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..300),
+        r#"\{"jsonrpc":"2.0","id":-?[0-9]{1,22},"method":"[a-z/]{1,8}"\}"#.prop_map(String::into_bytes),
+        r#"\{"id":("[a-z]{0,5}"|null|1e400),"result":\{"isError":true\}\}"#.prop_map(String::into_bytes),
+    ];
+    let direction = prop_oneof![Just(Direction::ClientToServer), Just(Direction::ServerToClient)];
+    let framing = (0..Framing::ALL.len()).prop_map(|number| Framing::ALL[number]);
+    (any::<i32>().prop_map(i64::from), 0u32..1000, kind, direction, framing, payload)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read(events in prop::collection::vec(any_event(), 0..60)) {
+        let bytes = write(&events, small_groups());
+        let (found, damages) = read(from_bytes(&bytes).expect("a reel"));
+        prop_assert_eq!(damages, vec![]);
+        prop_assert_eq!(found.into_iter().map(|event| event.1).collect::<Vec<_>>(), events);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..400), keep in 0usize..300) {
+        let sound = write(&sample(), small_groups());
+        let mut file = sound[..keep].to_vec();
+        file.append(&mut bytes);
+        if let Ok(reader) = from_bytes(&file) {
+            read(reader);
+        }
+    }
+}

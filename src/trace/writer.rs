@@ -1,0 +1,352 @@
+//! Writing a reel: events go in, segments come out, each in one write, so that a killed writer loses at most the last.
+
+use super::event::{EventKind, Flags};
+use super::format::{FileHeader, PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer};
+use super::index::{Index, Tallies};
+use super::record::{self, MethodTable, RecordInput};
+use crate::wire::{Envelope, Framing};
+use std::io::{self, Write};
+use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};
+
+/// How a reel is packed.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterOptions {
+    /// zstd level of payloads.
+    pub level: i32,
+    /// Payload bytes after which a group ends: the unit of random access and of loss by damage.
+    pub group_bytes: u64,
+    /// Payload bytes after which a segment is written: the unit of loss by a kill.
+    pub segment_bytes: usize,
+    /// zstd window, as a power of two.
+    pub window_log: u32,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self { level: 3, group_bytes: 1 << 20, segment_bytes: 64 << 10, window_log: 20 }
+    }
+}
+
+impl WriterOptions {
+    /// Smaller and slower: for reels that are kept.
+    pub fn compact() -> Self {
+        Self { level: 9, group_bytes: 4 << 20, segment_bytes: 512 << 10, window_log: 22 }
+    }
+}
+
+/// An event to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEvent<'a> {
+    /// Nanoseconds since the reel's clock base.
+    pub time: i64,
+    /// The stream it belongs to.
+    pub stream: u32,
+    /// What happened.
+    pub kind: EventKind,
+    /// Direction and marks; [`Flags::TOOL_ERROR`] and [`Flags::FAULTY`] are set by the writer.
+    pub flags: Flags,
+    /// How the payload stood in its stream.
+    pub framing: Framing,
+    /// The exact bytes.
+    pub payload: &'a [u8],
+}
+
+/// The longest payload of one event.
+pub const PAYLOAD_LIMIT: usize = 1 << 30;
+
+/// Writes a reel to any byte sink.
+pub struct ReelWriter<W: Write> {
+    out: W,
+    options: WriterOptions,
+    offset: u64,
+    seq: u64,
+    records_encoder: Encoder<'static>,
+    payload_encoder: Encoder<'static>,
+    methods: MethodTable,
+    segment: Pending,
+    group_payload: u64,
+    group_open: bool,
+    store_payload: bool,
+    index: Index,
+    tallies: Tallies,
+}
+
+/// The segment that is being filled.
+#[derive(Default)]
+struct Pending {
+    starts_group: bool,
+    stored: bool,
+    count: u32,
+    first_time: i64,
+    last_time: i64,
+    times: Option<(i64, i64)>,
+    records: Vec<u8>,
+    payload_raw: u32,
+    payload: Vec<u8>,
+    assembled: Vec<u8>,
+}
+
+impl<W: Write> ReelWriter<W> {
+    /// Begins a reel: writes the file header.
+    pub fn create(mut out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
+        let offset = header.write(&mut out)?;
+        out.flush()?;
+        Ok(Self {
+            out,
+            options,
+            offset,
+            seq: 0,
+            records_encoder: encoder(options.level, 18)?,
+            payload_encoder: encoder(options.level, options.window_log)?,
+            methods: MethodTable::default(),
+            segment: Pending::default(),
+            group_payload: 0,
+            group_open: false,
+            store_payload: false,
+            index: Index::default(),
+            tallies: Tallies::default(),
+        })
+    }
+
+    /// The number that the next event gets.
+    pub fn next_seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The bytes of all segments written so far, the file header included.
+    pub fn written(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether events wait for [`ReelWriter::flush`].
+    pub fn has_pending(&self) -> bool {
+        self.segment.count > 0
+    }
+
+    /// Stores the payloads of following segments uncompressed (under overload), or compresses them again.
+    pub fn store_payloads(&mut self, store: bool) {
+        self.store_payload = store;
+    }
+
+    /// The sink.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Adds one event; writes a segment when one is full.
+    pub fn append(&mut self, event: NewEvent<'_>) -> io::Result<()> {
+        if event.payload.len() > PAYLOAD_LIMIT {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an event's payload is longer than 1 GiB"));
+        }
+        let envelope = (event.kind == EventKind::Message).then(|| Envelope::scan(event.framing.body(event.payload)));
+        let flags = derived_flags(event.flags, envelope.as_ref());
+        if self.segment.count == 0 {
+            self.begin_segment(event.time)?;
+        }
+        let segment = &mut self.segment;
+        let len = event.payload.len() as u32;
+        record::encode(
+            &RecordInput {
+                kind: event.kind,
+                time_delta: event.time - segment.last_time,
+                stream: event.stream,
+                flags,
+                framing: event.framing,
+                len,
+                envelope: envelope.as_ref(),
+            },
+            &mut self.methods,
+            &mut segment.records,
+        );
+        segment.last_time = event.time;
+        segment.times = Some(match segment.times {
+            None => (event.time, event.time),
+            Some((first, last)) => (first.min(event.time), last.max(event.time)),
+        });
+        if segment.stored {
+            segment.payload.extend_from_slice(event.payload);
+        } else {
+            compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?;
+        }
+        segment.payload_raw += len;
+        segment.count += 1;
+        let message = envelope.as_ref().map(|envelope| (envelope.kind, envelope.method.as_deref()));
+        self.tallies.add(event.kind, event.stream, len, message);
+        self.index.bytes += u64::from(len);
+        self.seq += 1;
+        self.group_payload += u64::from(len);
+        if segment.payload_raw as usize >= self.options.segment_bytes
+            || segment.records.len() >= self.options.segment_bytes
+        {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is pending as a segment and flushes the sink.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.segment.count == 0 {
+            return self.out.flush();
+        }
+        let mut records = Vec::with_capacity(self.segment.records.len() / 2 + 64);
+        compress(&mut self.records_encoder, &self.segment.records, &mut records)?;
+        flush_encoder(&mut self.records_encoder, &mut records)?;
+        let segment = &mut self.segment;
+        if !segment.stored {
+            flush_encoder(&mut self.payload_encoder, &mut segment.payload)?;
+        }
+        let stored = if segment.stored { PAYLOAD_STORED } else { 0 };
+        let header = SegmentHeader {
+            kind: SegmentKind::Events,
+            flags: stored | if segment.starts_group { STARTS_GROUP } else { 0 },
+            first_seq: self.seq - u64::from(segment.count),
+            first_time: segment.first_time,
+            count: segment.count,
+            records_raw: segment.records.len() as u32,
+            records_len: records.len() as u32,
+            payload_raw: segment.payload_raw,
+            payload_len: segment.payload.len() as u32,
+            records_crc: crc32c::crc32c(&records),
+            payload_crc: crc32c::crc32c(&segment.payload),
+        };
+        segment.assembled.clear();
+        segment.assembled.extend_from_slice(&header.encode());
+        segment.assembled.extend_from_slice(&records);
+        segment.assembled.extend_from_slice(&segment.payload);
+        if segment.starts_group {
+            self.index.start_group(self.offset, header.first_seq, segment.first_time);
+        }
+        if let (Some(group), Some((first, last))) = (self.index.groups.last_mut(), segment.times) {
+            group.2 = group.2.min(first);
+            group.3 = group.3.max(last);
+            self.index.times =
+                Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
+        }
+        let written = write_segment(&mut self.out, &segment.assembled);
+        let bytes = segment.assembled.len() as u64;
+        segment.reset();
+        written?;
+        self.offset += bytes;
+        if self.group_payload >= self.options.group_bytes {
+            self.group_open = false;
+        }
+        Ok(())
+    }
+
+    /// After a failed write: the next segment starts a group, at `offset` of the sink, so that a torn one costs
+    /// no more than itself.
+    pub fn restart_at(&mut self, offset: u64) {
+        self.segment.reset();
+        self.group_open = false;
+        self.offset = offset;
+    }
+
+    /// Ends the reel with its index. The sink is flushed.
+    pub fn finish(mut self) -> io::Result<(W, Index)> {
+        self.flush()?;
+        self.index.events = self.seq;
+        self.tallies.fill(&mut self.index);
+        let footer = footer_bytes(&self.index, self.seq, self.offset)?;
+        self.out.write_all(&footer)?;
+        self.out.flush()?;
+        Ok((self.out, self.index))
+    }
+
+    fn begin_segment(&mut self, time: i64) -> io::Result<()> {
+        self.segment.first_time = time;
+        self.segment.last_time = time;
+        self.segment.stored = self.store_payload;
+        self.segment.starts_group = !self.group_open;
+        if !self.group_open {
+            self.records_encoder.reinit()?;
+            self.payload_encoder.reinit()?;
+            self.methods.clear();
+            self.group_payload = 0;
+            self.group_open = true;
+        }
+        Ok(())
+    }
+}
+
+impl Pending {
+    fn reset(&mut self) {
+        const KEEP: usize = 1 << 20;
+        self.count = 0;
+        self.starts_group = false;
+        self.times = None;
+        self.records.clear();
+        self.payload_raw = 0;
+        self.payload.clear();
+        self.payload.shrink_to(KEEP);
+        self.assembled.shrink_to(KEEP);
+    }
+}
+
+/// The footer segment and the trailer.
+pub fn footer_bytes(index: &Index, next_seq: u64, offset: u64) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    ciborium::into_writer(index, &mut body).map_err(io::Error::other)?;
+    let header = SegmentHeader {
+        kind: SegmentKind::Footer,
+        flags: 0,
+        first_seq: next_seq,
+        first_time: index.times.map_or(0, |times| times.1),
+        count: 0,
+        records_raw: body.len() as u32,
+        records_len: body.len() as u32,
+        payload_raw: 0,
+        payload_len: 0,
+        records_crc: crc32c::crc32c(&body),
+        payload_crc: crc32c::crc32c(b""),
+    };
+    let mut bytes = header.encode().to_vec();
+    bytes.extend_from_slice(&body);
+    bytes.extend_from_slice(&encode_trailer(offset));
+    Ok(bytes)
+}
+
+fn write_segment(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+fn derived_flags(flags: Flags, envelope: Option<&Envelope<'_>>) -> Flags {
+    let mut flags = flags.without(Flags::TOOL_ERROR).without(Flags::FAULTY);
+    if let Some(envelope) = envelope {
+        if envelope.tool_error {
+            flags = flags.with(Flags::TOOL_ERROR);
+        }
+        if !envelope.faults.is_empty() {
+            flags = flags.with(Flags::FAULTY);
+        }
+    }
+    flags
+}
+
+fn encoder(level: i32, window_log: u32) -> io::Result<Encoder<'static>> {
+    let mut encoder = Encoder::new(level)?;
+    encoder.set_parameter(CParameter::WindowLog(window_log))?;
+    encoder.set_parameter(CParameter::ContentSizeFlag(false))?;
+    Ok(encoder)
+}
+
+/// Feeds `data` to the encoder; what comes out is appended to `out`.
+fn compress(encoder: &mut Encoder<'_>, data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    let mut input = InBuffer::around(data);
+    while input.pos() < data.len() {
+        out.reserve((data.len() - input.pos()) / 2 + 4096);
+        let at = out.len();
+        encoder.run(&mut input, &mut OutBuffer::around_pos(out, at))?;
+    }
+    Ok(())
+}
+
+fn flush_encoder(encoder: &mut Encoder<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        out.reserve(16 << 10);
+        let at = out.len();
+        if encoder.flush(&mut OutBuffer::around_pos(out, at))? == 0 {
+            return Ok(());
+        }
+    }
+}

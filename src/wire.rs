@@ -1,0 +1,50 @@
+//! One message as bytes: how a byte stream is cut into frames, and what a JSON-RPC envelope says.
+//!
+//! Everything here borrows from the bytes that crossed the wire; nothing is parsed into owned trees and written back.
+//! Bad input is data: every function answers with what it found, never with a failure.
+//!
+//! Never: tokio, files, clocks, names of MCP methods.
+
+pub mod envelope;
+pub mod framing;
+pub mod json;
+pub mod sse;
+
+pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
+pub use framing::{Frame, Framing, LineFramer};
+
+/// Which way a message went over a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the client (host) to the server.
+    ClientToServer,
+    /// From the server to the client (host).
+    ServerToClient,
+}
+
+impl Direction {
+    /// The other way.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::ClientToServer => Self::ServerToClient,
+            Self::ServerToClient => Self::ClientToServer,
+        }
+    }
+
+    /// The short name used in filters, JSON lines and tables: `c2s` or `s2c`.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::ClientToServer => "c2s",
+            Self::ServerToClient => "s2c",
+        }
+    }
+
+    /// Reads the short name back.
+    pub fn from_short(name: &str) -> Option<Self> {
+        match name {
+            "c2s" => Some(Self::ClientToServer),
+            "s2c" => Some(Self::ServerToClient),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! The JSON-RPC 2.0 envelope of one message, as a view that borrows from the message's bytes.
+//!
+//! Found by one structural scan: what kind of message it is, its id with its type, its method, and where params,
+//! result and error lie. Payloads are skipped, not parsed. What is odd about the envelope is listed, not refused.
+
+use super::json::{self, Member};
+use std::borrow::Cow;
+
+/// What a message is, by its envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MessageKind {
+    /// Has a method and an id (a `null` id counts, and is a fault).
+    Request = 0,
+    /// Has a method and no id.
+    Notification = 1,
+    /// Has a result.
+    Result = 2,
+    /// Has an error.
+    Error = 3,
+    /// An array of messages (legal in revision 2025-03-26 only).
+    Batch = 4,
+    /// A JSON value that is no JSON-RPC message.
+    Unclassified = 5,
+    /// Begins like JSON and breaks.
+    Malformed = 6,
+    /// Not JSON: a log line on the wrong stream, for example.
+    Noise = 7,
+    /// Nothing but white space.
+    Blank = 8,
+}
+
+impl MessageKind {
+    /// All kinds, by their number in a reel.
+    pub const ALL: [Self; 9] = [
+        Self::Request,
+        Self::Notification,
+        Self::Result,
+        Self::Error,
+        Self::Batch,
+        Self::Unclassified,
+        Self::Malformed,
+        Self::Noise,
+        Self::Blank,
+    ];
+
+    /// The name used in filters, tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Notification => "notification",
+            Self::Result => "result",
+            Self::Error => "error",
+            Self::Batch => "batch",
+            Self::Unclassified => "unclassified",
+            Self::Malformed => "malformed",
+            Self::Noise => "noise",
+            Self::Blank => "blank",
+        }
+    }
+
+    /// Reads a number back.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Whether it answers a request.
+    pub fn is_response(self) -> bool {
+        matches!(self, Self::Result | Self::Error)
+    }
+}
+
+/// One thing that is odd about an envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Fault {
+    /// No `jsonrpc` member.
+    MissingVersion,
+    /// A `jsonrpc` member that is not the string `2.0`.
+    WrongVersion,
+    /// `"id": null`.
+    NullId,
+    /// An id that is neither a string, an integer nor null.
+    OddId,
+    /// A member that stands twice in the envelope; the last one counts.
+    DuplicateMember,
+    /// Both a result and an error.
+    ResultAndError,
+    /// A method together with a result or an error.
+    MethodAndResponse,
+    /// A method that is not a string.
+    OddMethod,
+    /// A response without an id.
+    MissingId,
+    /// Bytes after the message's closing bracket.
+    TrailingBytes,
+    /// The text breaks off or its brackets do not pair.
+    Broken,
+    /// Params that are neither an object nor an array.
+    OddParams,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Self; 12] = [
+        Self::MissingVersion,
+        Self::WrongVersion,
+        Self::NullId,
+        Self::OddId,
+        Self::DuplicateMember,
+        Self::ResultAndError,
+        Self::MethodAndResponse,
+        Self::OddMethod,
+        Self::MissingId,
+        Self::TrailingBytes,
+        Self::Broken,
+        Self::OddParams,
+    ];
+
+    /// What is odd, as a phrase.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::MissingVersion => "no \"jsonrpc\" member",
+            Self::WrongVersion => "\"jsonrpc\" is not \"2.0\"",
+            Self::NullId => "the id is null",
+            Self::OddId => "the id is neither a string nor an integer",
+            Self::DuplicateMember => "a member stands twice in the envelope",
+            Self::ResultAndError => "both a result and an error",
+            Self::MethodAndResponse => "a method together with a result or an error",
+            Self::OddMethod => "the method is not a string",
+            Self::MissingId => "a response without an id",
+            Self::TrailingBytes => "bytes after the message's end",
+            Self::Broken => "the text breaks off or its brackets do not pair",
+            Self::OddParams => "params are neither an object nor an array",
+        }
+    }
+}
+
+/// A set of [`Fault`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults(u16);
+
+impl Faults {
+    /// Adds one.
+    pub fn insert(&mut self, fault: Fault) {
+        self.0 |= 1 << fault as u8;
+    }
+
+    /// Whether it is there.
+    pub fn contains(self, fault: Fault) -> bool {
+        self.0 & (1 << fault as u8) != 0
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Those that are there.
+    pub fn iter(self) -> impl Iterator<Item = Fault> {
+        Fault::ALL.into_iter().filter(move |fault| self.contains(*fault))
+    }
+}
+
+/// A request id as it stood in the message: its JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Id<'a>(pub &'a [u8]);
+
+/// A request id by type and value, for pairing: `1` and `"1"` differ, `"A"` and `"\u0041"` do not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IdKey {
+    /// An integer that fits 64 bits.
+    Integer(i64),
+    /// A string.
+    Text(Box<str>),
+    /// Anything else, by its text: `null`, a fraction, a huge number.
+    Other(Box<[u8]>),
+}
+
+impl<'a> Id<'a> {
+    /// The integer that the id is, where its text is that integer's plain decimal form.
+    pub fn as_integer(self) -> Option<i64> {
+        let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
+        let plain = match digits {
+            [b'0'] => digits.len() == self.0.len(),
+            [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+            _ => false,
+        };
+        if !plain {
+            return None;
+        }
+        std::str::from_utf8(self.0).ok()?.parse().ok()
+    }
+
+    /// The id by type and value.
+    pub fn key(self) -> IdKey {
+        match self.as_integer() {
+            Some(number) => IdKey::Integer(number),
+            None => match json::as_str(self.0) {
+                Some(text) => IdKey::Text(text.into()),
+                None => IdKey::Other(self.0.into()),
+            },
+        }
+    }
+
+    /// Whether it is the literal `null`.
+    pub fn is_null(self) -> bool {
+        self.0 == b"null"
+    }
+
+    fn is_odd(self) -> bool {
+        !self.is_null() && self.0.first() != Some(&b'"') && !self.is_integer_like()
+    }
+
+    /// An integer of any length.
+    fn is_integer_like(self) -> bool {
+        let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    }
+}
+
+impl std::fmt::Display for IdKey {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(number) => write!(out, "{number}"),
+            Self::Text(text) => write!(out, "{text:?}"),
+            Self::Other(text) => write!(out, "{}", String::from_utf8_lossy(text)),
+        }
+    }
+}
+
+/// What the envelope of one message says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope<'a> {
+    /// What the message is.
+    pub kind: MessageKind,
+    /// Its id's text.
+    pub id: Option<Id<'a>>,
+    /// Its method, escapes resolved.
+    pub method: Option<Cow<'a, str>>,
+    /// The text of its params.
+    pub params: Option<&'a [u8]>,
+    /// The text of its result.
+    pub result: Option<&'a [u8]>,
+    /// The text of its error.
+    pub error: Option<&'a [u8]>,
+    /// Whether the result says `"isError": true` (a tool's own failure).
+    pub tool_error: bool,
+    /// What is odd about it.
+    pub faults: Faults,
+}
+
+const SEEN_VERSION: u8 = 1;
+const SEEN_ID: u8 = 2;
+const SEEN_METHOD: u8 = 4;
+const SEEN_PARAMS: u8 = 8;
+const SEEN_RESULT: u8 = 16;
+const SEEN_ERROR: u8 = 32;
+
+impl<'a> Envelope<'a> {
+    /// Scans one message. Never fails: what it cannot make out is told by `kind` and `faults`.
+    pub fn scan(text: &'a [u8]) -> Self {
+        let mut found = Self::of_kind(MessageKind::Blank);
+        let start = json::skip_space(text, 0);
+        match text.get(start) {
+            None => {}
+            Some(b'{') => found.scan_object(&text[start..]),
+            Some(b'[') => found.scan_batch(&text[start..]),
+            Some(_) => found.kind = other_kind(&text[start..]),
+        }
+        found
+    }
+
+    fn of_kind(kind: MessageKind) -> Self {
+        Self {
+            kind,
+            id: None,
+            method: None,
+            params: None,
+            result: None,
+            error: None,
+            tool_error: false,
+            faults: Faults::default(),
+        }
+    }
+
+    /// The text of a call's params, an answer's result or error: what the message carries.
+    pub fn content(&self) -> Option<&'a [u8]> {
+        self.params.or(self.result).or(self.error)
+    }
+
+    fn scan_object(&mut self, text: &'a [u8]) {
+        let mut seen = 0u8;
+        let mut walk = json::members(text);
+        for member in walk.by_ref() {
+            let Some(bit) = self.take(&member) else { continue };
+            if seen & bit != 0 {
+                self.faults.insert(Fault::DuplicateMember);
+            }
+            seen |= bit;
+        }
+        match walk.end() {
+            Some(end) if json::skip_space(text, end) < text.len() => {
+                self.faults.insert(Fault::TrailingBytes);
+                self.kind = MessageKind::Malformed;
+            }
+            Some(_) => self.classify(seen),
+            None => {
+                self.faults.insert(Fault::Broken);
+                self.kind = MessageKind::Malformed;
+            }
+        }
+    }
+
+    /// Takes one member of the envelope; answers which one it was.
+    fn take(&mut self, member: &Member<'a>) -> Option<u8> {
+        let known = match member.key {
+            b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error" => member.key,
+            key if key.contains(&b'\\') => {
+                let key = json::unescape(key);
+                ["jsonrpc", "id", "method", "params", "result", "error"]
+                    .into_iter()
+                    .find(|name| *name == key)?
+                    .as_bytes()
+            }
+            _ => return None,
+        };
+        let value = member.value;
+        Some(match known {
+            b"jsonrpc" => {
+                if value != b"\"2.0\"" && json::as_str(value).as_deref() != Some("2.0") {
+                    self.faults.insert(Fault::WrongVersion);
+                }
+                SEEN_VERSION
+            }
+            b"id" => {
+                self.id = Some(Id(value));
+                SEEN_ID
+            }
+            b"method" => {
+                self.method = json::as_str(value);
+                if self.method.is_none() {
+                    self.faults.insert(Fault::OddMethod);
+                }
+                SEEN_METHOD
+            }
+            b"params" => {
+                self.params = Some(value);
+                SEEN_PARAMS
+            }
+            b"result" => {
+                self.result = Some(value);
+                SEEN_RESULT
+            }
+            _ => {
+                self.error = Some(value);
+                SEEN_ERROR
+            }
+        })
+    }
+
+    fn classify(&mut self, seen: u8) {
+        let has = |bit| seen & bit != 0;
+        self.kind = match (self.method.is_some(), has(SEEN_ERROR), has(SEEN_RESULT)) {
+            (true, ..) if has(SEEN_ID) => MessageKind::Request,
+            (true, ..) => MessageKind::Notification,
+            (false, true, _) => MessageKind::Error,
+            (false, false, true) => MessageKind::Result,
+            (false, false, false) => MessageKind::Unclassified,
+        };
+        self.tool_error = self.result.is_some_and(says_is_error);
+        let mut fault = |fault, condition: bool| {
+            if condition {
+                self.faults.insert(fault);
+            }
+        };
+        fault(Fault::MissingVersion, !has(SEEN_VERSION));
+        fault(Fault::ResultAndError, has(SEEN_RESULT) && has(SEEN_ERROR));
+        fault(Fault::MethodAndResponse, has(SEEN_METHOD) && (has(SEEN_RESULT) || has(SEEN_ERROR)));
+        fault(Fault::MissingId, self.kind.is_response() && !has(SEEN_ID));
+        fault(Fault::OddParams, self.params.is_some_and(|text| !matches!(text.first(), Some(b'{' | b'['))));
+        if let Some(id) = self.id {
+            // JSON-RPC allows a null id in the error that answers an unreadable request.
+            fault(Fault::NullId, id.is_null() && self.kind != MessageKind::Error);
+            fault(Fault::OddId, id.is_odd());
+        }
+    }
+
+    fn scan_batch(&mut self, text: &'a [u8]) {
+        self.kind = MessageKind::Batch;
+        match json::skip_value(text, 0) {
+            Some(end) if json::skip_space(text, end) == text.len() => {}
+            Some(_) => {
+                self.faults.insert(Fault::TrailingBytes);
+                self.kind = MessageKind::Malformed;
+            }
+            None => {
+                self.faults.insert(Fault::Broken);
+                self.kind = MessageKind::Malformed;
+            }
+        }
+        // A log line such as `[server] started` begins like an array.
+        if self.kind == MessageKind::Malformed || json::check(text).is_err() {
+            self.kind = if looks_like_json_array(text) { MessageKind::Malformed } else { MessageKind::Noise };
+        }
+    }
+}
+
+/// Whether the first thing in the brackets could begin a JSON value.
+fn looks_like_json_array(text: &[u8]) -> bool {
+    let at = json::skip_space(text, 1);
+    matches!(text.get(at), None | Some(b'{' | b'[' | b'"' | b']'))
+}
+
+fn says_is_error(result: &[u8]) -> bool {
+    json::members(result).any(|member| member.key == b"isError" && member.value == b"true")
+}
+
+/// A scalar on its own line is JSON but no message; any other text is noise.
+fn other_kind(text: &[u8]) -> MessageKind {
+    if json::check(text).is_ok() { MessageKind::Unclassified } else { MessageKind::Noise }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn faults(text: &str) -> Vec<Fault> {
+        Envelope::scan(text.as_bytes()).faults.iter().collect()
+    }
+
+    fn kind(text: &str) -> MessageKind {
+        Envelope::scan(text.as_bytes()).kind
+    }
+
+    #[test]
+    fn kinds_are_told_by_members() {
+        use MessageKind::*;
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#), Request);
+        assert_eq!(kind(r#"{"method":"x","jsonrpc":"2.0"}"#), Notification);
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Result);
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#), Error);
+        assert_eq!(kind(r#"[{"jsonrpc":"2.0","method":"x"}]"#), Batch);
+        assert_eq!(kind(r#"{"a":1}"#), Unclassified);
+        assert_eq!(kind("17"), Unclassified);
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","#), Malformed);
+        assert_eq!(kind(r#"[{"jsonrpc":"2.0""#), Malformed);
+        assert_eq!(kind("[EventScheduler] Started"), Noise);
+        assert_eq!(kind("Starting server"), Noise);
+        assert_eq!(kind(" \t"), Blank);
+    }
+
+    #[test]
+    fn places_are_exact() {
+        let text = br#"{"jsonrpc":"2.0", "id" : "a\u0041" ,"method":"tools\/call","params": {"x":1.0e400} }"#;
+        let view = Envelope::scan(text);
+        assert_eq!(view.id, Some(Id(br#""a\u0041""#)));
+        assert_eq!(view.id.map(Id::key), Some(IdKey::Text("aA".into())));
+        assert_eq!(view.method.as_deref(), Some("tools/call"));
+        assert_eq!(view.params, Some(&br#"{"x":1.0e400}"#[..]));
+        assert!(view.faults.is_empty());
+    }
+
+    #[test]
+    fn oddities_are_listed() {
+        assert_eq!(faults(r#"{"id":1,"method":"x"}"#), [Fault::MissingVersion]);
+        assert_eq!(faults(r#"{"jsonrpc":2.0,"id":1,"method":"x"}"#), [Fault::WrongVersion]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#), [Fault::NullId]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#), [Fault::OddId]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#), [Fault::DuplicateMember]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#), [Fault::ResultAndError]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"method":"x","result":1}"#), [Fault::MethodAndResponse]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"method":7}"#), [Fault::OddMethod]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","result":1}"#), [Fault::MissingId]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","method":"x"} {}"#), [Fault::TrailingBytes]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","method":"x""#), [Fault::Broken]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","method":"x","params":3}"#), [Fault::OddParams]);
+        assert_eq!(faults(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#), []);
+    }
+
+    #[test]
+    fn ids_compare_by_type_and_value() {
+        let key = |text: &'static str| Id(text.as_bytes()).key();
+        assert_eq!(key("0"), IdKey::Integer(0));
+        assert_ne!(key("1"), key("\"1\""));
+        assert_ne!(key("1"), key("1.0"));
+        let huge = "1234567890123456789012345678901234567890";
+        assert_eq!(key(huge), IdKey::Other(huge.as_bytes().into()));
+        assert_eq!(Id(b"-0").as_integer(), None);
+        assert!(faults(&format!(r#"{{"jsonrpc":"2.0","id":{huge},"method":"x"}}"#)).is_empty());
+    }
+
+    #[test]
+    fn a_tools_own_failure_is_seen() {
+        assert!(Envelope::scan(br#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#).tool_error);
+        assert!(!Envelope::scan(br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"isError":true}]}}"#).tool_error);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_scanned(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            Envelope::scan(&bytes);
+        }
+
+        #[test]
+        fn any_json_like_text_is_scanned(text in r#"[\{\}\[\]":,a-c0-9\\ \n]{0,60}"#) {
+            Envelope::scan(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Cutting a byte stream into frames: newline-delimited JSON, and `Content-Length` blocks where a peer uses them.
+//!
+//! Invariant: for any input and any chunking, writing every frame back with [`Framing::write`] gives the input.
+
+use std::io::{self, Write};
+
+/// How a frame's bytes stood in the stream. The payload never includes a line terminator named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Framing {
+    /// A line ended by LF.
+    Lf = 0,
+    /// A line ended by CR LF.
+    CrLf = 1,
+    /// Bytes with no terminator: the stream ended inside a line.
+    Unterminated = 2,
+    /// A `Content-Length` header block and its body; the payload holds both, verbatim.
+    ContentLength = 3,
+    /// One server-sent event; the payload holds the block verbatim, with its blank line.
+    Sse = 4,
+    /// A whole body: an HTTP body, a WebSocket frame.
+    Whole = 5,
+    /// A piece of a frame that was longer than the framer's limit; the next frame of the stream goes on with it.
+    Fragment = 6,
+}
+
+impl Framing {
+    /// All framings, by their number in a reel.
+    pub const ALL: [Self; 7] =
+        [Self::Lf, Self::CrLf, Self::Unterminated, Self::ContentLength, Self::Sse, Self::Whole, Self::Fragment];
+
+    /// The name used in JSON lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lf => "lf",
+            Self::CrLf => "crlf",
+            Self::Unterminated => "unterminated",
+            Self::ContentLength => "content-length",
+            Self::Sse => "sse",
+            Self::Whole => "whole",
+            Self::Fragment => "fragment",
+        }
+    }
+
+    /// Reads a number or a name back.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Reads the name used in JSON lines back.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|framing| framing.name() == name)
+    }
+
+    /// The bytes that follow the payload in the stream.
+    pub fn terminator(self) -> &'static [u8] {
+        match self {
+            Self::Lf => b"\n",
+            Self::CrLf => b"\r\n",
+            _ => b"",
+        }
+    }
+
+    /// Writes the frame as it stood in the stream.
+    pub fn write(self, payload: &[u8], out: &mut impl Write) -> io::Result<()> {
+        out.write_all(payload)?;
+        out.write_all(self.terminator())
+    }
+
+    /// The part of a payload that is the message: without the header block of a `Content-Length` frame.
+    pub fn body(self, payload: &[u8]) -> &[u8] {
+        if self != Self::ContentLength {
+            return payload;
+        }
+        match memchr::memmem::find(payload, b"\r\n\r\n") {
+            Some(at) => &payload[at + 4..],
+            None => memchr::memmem::find(payload, b"\n\n").map_or(payload, |at| &payload[at + 2..]),
+        }
+    }
+}
+
+/// One frame cut out of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The frame's bytes, without the line terminator that `framing` names.
+    pub payload: &'a [u8],
+    /// How it stood in the stream.
+    pub framing: Framing,
+}
+
+/// The longest `Content-Length` header block that is waited for before its lines are taken as plain lines.
+const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
+
+/// The frame length beyond which a framer gives out fragments, by default (256 MiB).
+pub const DEFAULT_FRAME_LIMIT: usize = 256 * 1024 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Line,
+    HeaderBlock { body_length: usize },
+    Body { remaining: usize },
+}
+
+/// Cuts a stream into lines, and into `Content-Length` blocks where one begins. Feed it chunks of any size.
+#[derive(Debug)]
+pub struct LineFramer {
+    carry: Vec<u8>,
+    state: State,
+    limit: usize,
+}
+
+impl Default for LineFramer {
+    fn default() -> Self {
+        Self::with_limit(DEFAULT_FRAME_LIMIT)
+    }
+}
+
+impl LineFramer {
+    /// A framer that gives out [`Framing::Fragment`] once a frame grows past `limit` bytes.
+    pub fn with_limit(limit: usize) -> Self {
+        Self { carry: Vec::new(), state: State::Line, limit: limit.max(1) }
+    }
+
+    /// Takes the next chunk of the stream and hands each completed frame to `sink`.
+    pub fn push(&mut self, mut chunk: &[u8], mut sink: impl FnMut(Frame<'_>)) {
+        while !chunk.is_empty() {
+            chunk = match self.state {
+                State::Body { remaining } => self.push_body(chunk, remaining, &mut sink),
+                State::Line | State::HeaderBlock { .. } => self.push_line(chunk, &mut sink),
+            };
+        }
+    }
+
+    /// Ends the stream: what is left becomes a last, unterminated frame.
+    pub fn finish(&mut self, mut sink: impl FnMut(Frame<'_>)) {
+        self.state = State::Line;
+        if !self.carry.is_empty() {
+            sink(Frame { payload: &self.carry, framing: Framing::Unterminated });
+            self.carry.clear();
+        }
+    }
+
+    /// How many bytes wait for the rest of their frame.
+    pub fn pending(&self) -> usize {
+        self.carry.len()
+    }
+
+    fn push_line<'c>(&mut self, chunk: &'c [u8], sink: &mut impl FnMut(Frame<'_>)) -> &'c [u8] {
+        let Some(end) = memchr::memchr(b'\n', chunk) else {
+            self.carry.extend_from_slice(chunk);
+            if self.carry.len() >= self.limit {
+                self.emit_fragment(sink);
+            }
+            return &[];
+        };
+        let (line, rest) = chunk.split_at(end + 1);
+        if self.carry.is_empty() && self.state == State::Line && content_length(line).is_none() {
+            emit_line(line, sink);
+            return rest;
+        }
+        let line_start = self.carry.len();
+        self.carry.extend_from_slice(line);
+        self.complete_line(line_start, sink);
+        rest
+    }
+
+    /// A line now stands complete at the end of `carry`; in a header block it may end the block.
+    fn complete_line(&mut self, line_start: usize, sink: &mut impl FnMut(Frame<'_>)) {
+        match self.state {
+            State::Line => match content_length(&self.carry) {
+                Some(body_length) => self.state = State::HeaderBlock { body_length },
+                None => self.emit_carry_as_lines(sink),
+            },
+            State::HeaderBlock { body_length } => {
+                // `line_start` may lie inside the last line when that line came in pieces.
+                let last_line_start =
+                    memchr::memrchr(b'\n', &self.carry[..self.carry.len() - 1]).map_or(0, |at| at + 1);
+                let line = &self.carry[last_line_start.min(line_start)..];
+                let bare = trim_line_end(&self.carry[last_line_start..]);
+                if bare.is_empty() {
+                    self.begin_body(body_length, sink);
+                } else if !bare.contains(&b':') || self.carry.len() > HEADER_BLOCK_LIMIT || line.is_empty() {
+                    self.emit_carry_as_lines(sink);
+                }
+            }
+            State::Body { .. } => {}
+        }
+    }
+
+    fn begin_body(&mut self, body_length: usize, sink: &mut impl FnMut(Frame<'_>)) {
+        if body_length == 0 {
+            self.emit_content_length(sink);
+        } else {
+            self.state = State::Body { remaining: body_length };
+        }
+    }
+
+    fn push_body<'c>(&mut self, chunk: &'c [u8], remaining: usize, sink: &mut impl FnMut(Frame<'_>)) -> &'c [u8] {
+        let take = remaining.min(chunk.len());
+        self.carry.extend_from_slice(&chunk[..take]);
+        self.state = State::Body { remaining: remaining - take };
+        if take == remaining {
+            self.emit_content_length(sink);
+        } else if self.carry.len() >= self.limit {
+            self.emit_fragment(sink);
+        }
+        &chunk[take..]
+    }
+
+    fn emit_content_length(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
+        sink(Frame { payload: &self.carry, framing: Framing::ContentLength });
+        self.reset_carry();
+        self.state = State::Line;
+    }
+
+    fn emit_fragment(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
+        sink(Frame { payload: &self.carry, framing: Framing::Fragment });
+        self.carry.clear();
+    }
+
+    fn emit_carry_as_lines(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
+        for line in self.carry.split_inclusive(|&byte| byte == b'\n') {
+            emit_line(line, sink);
+        }
+        self.reset_carry();
+        self.state = State::Line;
+    }
+
+    /// Empties the carry, and gives back the memory of an unusually long frame.
+    fn reset_carry(&mut self) {
+        const KEEP: usize = 1 << 20;
+        if self.carry.capacity() > 2 * KEEP {
+            self.carry = Vec::new();
+        } else {
+            self.carry.clear();
+        }
+    }
+}
+
+fn trim_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn emit_line(line: &[u8], sink: &mut impl FnMut(Frame<'_>)) {
+    let framing = if line.ends_with(b"\r\n") { Framing::CrLf } else { Framing::Lf };
+    sink(Frame { payload: trim_line_end(line), framing });
+}
+
+/// The body length that a line announces, where the line is a `Content-Length` header.
+fn content_length(line: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"content-length:";
+    let (name, value) = line.split_at_checked(NAME.len())?;
+    if !name.eq_ignore_ascii_case(NAME) {
+        return None;
+    }
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frames(chunks: &[&[u8]], limit: usize) -> Vec<(Vec<u8>, Framing)> {
+        let mut framer = LineFramer::with_limit(limit);
+        let mut out = Vec::new();
+        for chunk in chunks {
+            framer.push(chunk, |frame| out.push((frame.payload.to_vec(), frame.framing)));
+        }
+        framer.finish(|frame| out.push((frame.payload.to_vec(), frame.framing)));
+        out
+    }
+
+    #[test]
+    fn lines_blank_lines_and_line_ends_are_told_apart() {
+        assert_eq!(
+            frames(&[b"{}\n\r\n\n{\"a\"", b":1}\r", b"\nlast"], 1 << 20),
+            vec![
+                (b"{}".to_vec(), Framing::Lf),
+                (b"".to_vec(), Framing::CrLf),
+                (b"".to_vec(), Framing::Lf),
+                (b"{\"a\":1}".to_vec(), Framing::CrLf),
+                (b"last".to_vec(), Framing::Unterminated),
+            ]
+        );
+    }
+
+    #[test]
+    fn content_length_blocks_are_recognised_and_keep_their_headers() {
+        let block = b"Content-Length: 8\r\nContent-Type: x\r\n\r\n{\"a\":\n1}";
+        let found = frames(&[block, b"{}\n"], 1 << 20);
+        assert_eq!(found[0], (block.to_vec(), Framing::ContentLength));
+        assert_eq!(found[0].1.body(&found[0].0), b"{\"a\":\n1}");
+        assert_eq!(found[1], (b"{}".to_vec(), Framing::Lf));
+    }
+
+    #[test]
+    fn a_header_block_that_is_none_falls_back_to_lines() {
+        let found = frames(&[b"Content-Length: 5\nno header here\n{}\n"], 1 << 20);
+        assert_eq!(found.iter().map(|(_, framing)| *framing).collect::<Vec<_>>(), vec![Framing::Lf; 3]);
+    }
+
+    #[test]
+    fn a_frame_past_the_limit_comes_in_fragments() {
+        let found = frames(&[b"abcdef", b"gh\nx\n"], 4);
+        assert_eq!(found[0], (b"abcdef".to_vec(), Framing::Fragment));
+        assert_eq!(found[1], (b"gh".to_vec(), Framing::Lf));
+    }
+
+    fn any_stream() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            Just(b"{\"jsonrpc\":\"2.0\"}\n".to_vec()),
+            Just(b"\r\n".to_vec()),
+            Just(b"Content-Length: 3\r\n\r\nabc".to_vec()),
+            Just(b"Content-Length: 2\n".to_vec()),
+            Just(b"content-length: x\n".to_vec()),
+            prop::collection::vec(any::<u8>(), 0..40),
+        ];
+        prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn frames_written_back_are_the_stream(stream in any_stream(), cut in 1usize..9, limit in 1usize..64) {
+            let chunks: Vec<&[u8]> = stream.chunks(cut).collect();
+            let mut written = Vec::new();
+            for (payload, framing) in frames(&chunks, limit) {
+                framing.write(&payload, &mut written).expect("a Vec takes all");
+            }
+            prop_assert_eq!(written, stream);
+        }
+
+        #[test]
+        fn chunking_does_not_change_the_frames(stream in any_stream(), cut in 1usize..9) {
+            let chunks: Vec<&[u8]> = stream.chunks(cut).collect();
+            prop_assert_eq!(frames(&chunks, 1 << 20), frames(&[&stream], 1 << 20));
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Finding places in JSON text without building values: members of an object, items of an array, whole values.
+//!
+//! The scan checks structure only (quotes and brackets balance). Whether text is JSON to the letter is asked with
+//! [`check`], which is slower and is left to those who report on it.
+
+use std::borrow::Cow;
+
+const OTHER: u8 = 0;
+const QUOTE: u8 = 1;
+const OPEN: u8 = 2;
+const CLOSE: u8 = 3;
+
+/// What each byte means to a scan that stands outside a string.
+const CLASS: [u8; 256] = {
+    let mut class = [OTHER; 256];
+    class[b'"' as usize] = QUOTE;
+    class[b'{' as usize] = OPEN;
+    class[b'[' as usize] = OPEN;
+    class[b'}' as usize] = CLOSE;
+    class[b']' as usize] = CLOSE;
+    class
+};
+
+/// The position of the first byte at or after `at` that is not JSON white space.
+pub fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = text.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// With `at` just past an opening quote: the position just past the closing one. `None` where the text ends first.
+pub fn skip_string(text: &[u8], mut at: usize) -> Option<usize> {
+    const SHORT: usize = 16;
+    let near = text.len().min(at + SHORT);
+    while at < near {
+        match text[at] {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// With `at` on the first byte of a value: the position just past it. `None` where the text ends first.
+pub fn skip_value(text: &[u8], at: usize) -> Option<usize> {
+    match CLASS[usize::from(*text.get(at)?)] {
+        QUOTE => skip_string(text, at + 1),
+        OPEN => skip_container(text, at + 1),
+        CLOSE => None,
+        _ => Some(skip_scalar(text, at)),
+    }
+}
+
+fn skip_scalar(text: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = text.get(at) {
+        if matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'{' | b'[') {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+fn skip_container(text: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 1usize;
+    loop {
+        match CLASS[usize::from(*text.get(at)?)] {
+            OTHER => at += 1,
+            QUOTE => at = skip_string(text, at + 1)?,
+            OPEN => {
+                depth += 1;
+                at += 1;
+            }
+            _ => {
+                depth -= 1;
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+    }
+}
+
+/// One member of an object: the key's text between its quotes (still escaped) and the value's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// The key between its quotes, escapes and all.
+    pub key: &'a [u8],
+    /// The value's text, without white space around it.
+    pub value: &'a [u8],
+}
+
+impl<'a> Member<'a> {
+    /// Whether the key, with its escapes resolved, is `name`.
+    pub fn is(&self, name: &str) -> bool {
+        self.key == name.as_bytes() || (self.key.contains(&b'\\') && unescape(self.key) == name)
+    }
+}
+
+/// Walks the members of an object. Ends early, and remembers that, where the text is not an object's.
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Where the object ended (just past its bracket), once it has.
+    end: Option<usize>,
+    first: bool,
+    broken: bool,
+}
+
+/// The members of the object that `text` begins with (white space allowed before it).
+pub fn members(text: &[u8]) -> Members<'_> {
+    let at = skip_space(text, 0);
+    let broken = text.get(at) != Some(&b'{');
+    Members { text, at: at + 1, end: None, first: true, broken }
+}
+
+impl<'a> Members<'a> {
+    /// Just past the object's closing bracket, once all members were taken and the object was whole.
+    pub fn end(&self) -> Option<usize> {
+        self.end
+    }
+
+    /// Whether the text broke off or was no object.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    fn step(&mut self) -> Option<Option<Member<'a>>> {
+        let text = self.text;
+        let mut at = skip_space(text, self.at);
+        match text.get(at)? {
+            b'}' => {
+                self.end = Some(at + 1);
+                return Some(None);
+            }
+            b',' if !self.first => at = skip_space(text, at + 1),
+            b'"' if self.first => {}
+            _ => return None,
+        }
+        self.first = false;
+        if text.get(at) != Some(&b'"') {
+            return None;
+        }
+        let key_end = skip_string(text, at + 1)?;
+        let key = &text[at + 1..key_end - 1];
+        let colon = skip_space(text, key_end);
+        if text.get(colon) != Some(&b':') {
+            return None;
+        }
+        let start = skip_space(text, colon + 1);
+        let end = skip_value(text, start)?;
+        if end == start {
+            return None;
+        }
+        self.at = end;
+        Some(Some(Member { key, value: &text[start..end] }))
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = Member<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.broken || self.end.is_some() {
+            return None;
+        }
+        match self.step() {
+            Some(member) => member,
+            None => {
+                self.broken = true;
+                None
+            }
+        }
+    }
+}
+
+/// The value of the member `name` of the object `text`; the last one where the key stands twice, as parsers take it.
+pub fn member<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    members(text).filter(|member| member.is(name)).last().map(|member| member.value)
+}
+
+/// The first member `name`, found without reading the rest of the object.
+pub fn first_member<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    members(text).find(|member| member.is(name)).map(|member| member.value)
+}
+
+/// Follows member names from the object `text` inwards.
+pub fn at_path<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
+    path.iter().try_fold(text, |value, name| first_member(value, name))
+}
+
+/// The string that the value `text` is, with escapes resolved; `None` where it is no string.
+pub fn as_str(text: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if !inner.contains(&b'\\') {
+        return Some(String::from_utf8_lossy(inner));
+    }
+    Some(Cow::Owned(unescape(inner)))
+}
+
+/// The string member `name` of the object `text`.
+pub fn str_member<'a>(text: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    as_str(first_member(text, name)?)
+}
+
+/// Walks the items of the array that `text` is; nothing where it is no array, and no further than it is whole.
+pub fn items(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let start = skip_space(text, 0);
+    let mut at = if text.get(start) == Some(&b'[') { start + 1 } else { text.len() };
+    std::iter::from_fn(move || {
+        at = skip_space(text, at);
+        if text.get(at) == Some(&b',') {
+            at = skip_space(text, at + 1);
+        }
+        let end = skip_value(text, at)?;
+        if end == at {
+            return None;
+        }
+        let item = &text[at..end];
+        at = end;
+        Some(item)
+    })
+}
+
+/// Resolves the escapes of a string's inside; broken escapes and lone surrogates become U+FFFD.
+pub fn unescape(inner: &[u8]) -> String {
+    let mut quoted = Vec::with_capacity(inner.len() + 2);
+    quoted.push(b'"');
+    quoted.extend_from_slice(inner);
+    quoted.push(b'"');
+    serde_json::from_slice(&quoted).unwrap_or_else(|_| unescape_lossy(inner))
+}
+
+fn unescape_lossy(inner: &[u8]) -> String {
+    let text = String::from_utf8_lossy(inner);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(found) = rest.next() {
+        if found != '\\' {
+            out.push(found);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('b') => out.push('\u{8}'),
+            Some('f') => out.push('\u{c}'),
+            Some('u') => {
+                let digits: String = rest.by_ref().take(4).collect();
+                let code = u32::from_str_radix(&digits, 16).ok();
+                out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+            }
+            Some(other) => out.push(other),
+            None => out.push('\u{fffd}'),
+        }
+    }
+    out
+}
+
+/// Why some text is not JSON to the letter, as one sentence with the place in it.
+pub fn check(text: &[u8]) -> Result<(), String> {
+    if let Err(error) = std::str::from_utf8(text) {
+        return Err(format!("invalid UTF-8 at byte {}", error.valid_up_to()));
+    }
+    serde_json::from_slice::<serde::de::IgnoredAny>(text).map(|_| ()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_with_their_exact_text() {
+        let text = br#" { "a" : 1e400 , "b\u0063":[1, {"x":"}"}], "a":"two" } tail"#;
+        let mut walk = members(text);
+        let all: Vec<_> = walk.by_ref().map(|member| member.value).collect();
+        assert_eq!(all, vec![&b"1e400"[..], br#"[1, {"x":"}"}]"#, br#""two""#]);
+        assert_eq!(&text[walk.end().expect("whole")..], b" tail");
+        assert_eq!(member(text, "a"), Some(&br#""two""#[..]));
+        assert_eq!(first_member(text, "a"), Some(&b"1e400"[..]));
+        assert_eq!(member(text, "bc"), Some(&br#"[1, {"x":"}"}]"#[..]));
+    }
+
+    #[test]
+    fn broken_text_is_told() {
+        for text in
+            [&b"{\"a\":"[..], b"{\"a\" 1}", b"{,}", b"[1]", b"", b"{\"a\":1,}", b"{\"a\":}", b"{\"a\":1 \"b\":2}"]
+        {
+            let mut walk = members(text);
+            walk.by_ref().for_each(drop);
+            assert!(walk.is_broken(), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn strings_with_escapes_end_where_they_end() {
+        let text = br#""a long string with an escaped \" quote and a \\" tail"#;
+        assert_eq!(skip_string(text, 1), Some(text.len() - 5));
+        assert_eq!(skip_string(b"abc\\", 0), None);
+        assert_eq!(as_str(br#""\u0041\n""#).as_deref(), Some("A\n"));
+        assert_eq!(as_str(br#""\ud800x""#).as_deref(), Some("\u{fffd}x"));
+    }
+
+    #[test]
+    fn items_stop_where_the_array_breaks() {
+        assert_eq!(items(b"[1, \"a\" ,{}]").collect::<Vec<_>>(), vec![&b"1"[..], b"\"a\"", b"{}"]);
+        assert_eq!(items(b"[]").count(), 0);
+        assert_eq!(items(b"[1, {").count(), 1);
+        assert_eq!(items(b"{}").count(), 0);
+    }
+}

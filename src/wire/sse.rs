@@ -1,0 +1,184 @@
+//! Server-sent events as bytes: cutting a stream into event blocks, and reading one block's fields.
+//!
+//! Blocks are kept verbatim with their blank line, so comments, ids, `retry` and odd spellings survive.
+
+use std::borrow::Cow;
+
+/// Cuts an event stream into blocks, each ended by a blank line. Feed it chunks of any size.
+#[derive(Debug, Default)]
+pub struct SseFramer {
+    carry: Vec<u8>,
+    /// How much of `carry` is known to hold no block end.
+    searched: usize,
+}
+
+impl SseFramer {
+    /// Takes the next chunk and hands each complete block, blank line included, to `sink`.
+    pub fn push(&mut self, chunk: &[u8], mut sink: impl FnMut(&[u8])) {
+        self.carry.extend_from_slice(chunk);
+        let mut start = 0;
+        while let Some(end) = block_end(&self.carry, start, self.searched.max(start)) {
+            sink(&self.carry[start..end]);
+            start = end;
+            self.searched = end;
+        }
+        self.carry.drain(..start);
+        // The last few bytes may be the beginning of a block end.
+        self.searched = self.carry.len().saturating_sub(4);
+    }
+
+    /// Ends the stream: what is left is handed out, though no blank line ended it.
+    pub fn finish(&mut self, mut sink: impl FnMut(&[u8])) {
+        if !self.carry.is_empty() {
+            sink(&self.carry);
+        }
+        self.carry.clear();
+        self.searched = 0;
+    }
+
+    /// How many bytes wait for the rest of their block.
+    pub fn pending(&self) -> usize {
+        self.carry.len()
+    }
+}
+
+/// Just past the line end at `at` (LF, CR LF or CR), where there is one.
+///
+/// A CR at the very end of the text is not decided yet: an LF may follow.
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match (text.get(at)?, text.get(at + 1)) {
+        (b'\n', _) => Some(at + 1),
+        (b'\r', Some(b'\n')) => Some(at + 2),
+        (b'\r', Some(_)) => Some(at + 1),
+        _ => None,
+    }
+}
+
+/// Just past the blank line that ends the block beginning at `start`; the search begins at `from`.
+fn block_end(text: &[u8], start: usize, from: usize) -> Option<usize> {
+    if let Some(end) = line_end(text, start) {
+        return Some(end);
+    }
+    let mut at = from;
+    loop {
+        at += memchr::memchr2(b'\n', b'\r', text.get(at..)?)?;
+        let first = line_end(text, at)?;
+        if let Some(end) = line_end(text, first) {
+            return Some(end);
+        }
+        at = first;
+    }
+}
+
+/// One block's fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SseEvent<'a> {
+    /// The `event` field: the event's type.
+    pub event: Option<Cow<'a, str>>,
+    /// The `id` field.
+    pub id: Option<Cow<'a, str>>,
+    /// The `retry` field in milliseconds, where it is a number.
+    pub retry: Option<u64>,
+    /// The `data` lines joined by LF; `None` where there is none.
+    pub data: Option<Vec<u8>>,
+    /// Comment lines, without their colon.
+    pub comments: Vec<Cow<'a, str>>,
+}
+
+impl<'a> SseEvent<'a> {
+    /// Reads one block. Fields it does not know are passed over, as the standard says.
+    pub fn parse(block: &'a [u8]) -> Self {
+        let mut found = Self::default();
+        for line in lines(block) {
+            let (name, value) = match memchr::memchr(b':', line) {
+                Some(colon) => (&line[..colon], line[colon + 1..].strip_prefix(b" ").unwrap_or(&line[colon + 1..])),
+                None => (line, &b""[..]),
+            };
+            match name {
+                b"" if line.is_empty() => {}
+                b"" => found.comments.push(String::from_utf8_lossy(value)),
+                b"event" => found.event = Some(String::from_utf8_lossy(value)),
+                b"id" if !value.contains(&0) => found.id = Some(String::from_utf8_lossy(value)),
+                b"retry" => found.retry = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok()),
+                b"data" => match &mut found.data {
+                    Some(data) => {
+                        data.push(b'\n');
+                        data.extend_from_slice(value);
+                    }
+                    None => found.data = Some(value.to_vec()),
+                },
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+/// The lines of a block, without their ends.
+fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = block.strip_prefix(b"\xef\xbb\xbf").unwrap_or(block);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let line = &rest[..end];
+        let after = match rest.get(end..end + 2) {
+            Some(b"\r\n") => end + 2,
+            _ => (end + 1).min(rest.len()),
+        };
+        rest = &rest[after..];
+        Some(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn blocks(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
+        let mut framer = SseFramer::default();
+        let mut out = Vec::new();
+        for chunk in chunks {
+            framer.push(chunk, |block| out.push(block.to_vec()));
+        }
+        framer.finish(|block| out.push(block.to_vec()));
+        out
+    }
+
+    #[test]
+    fn blocks_are_verbatim_and_fields_are_read() {
+        let stream =
+            b": ping\n\nid: 7\r\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\nretry: 250\r\n\r\ndata: x\n\ntail";
+        let found = blocks(&[stream]);
+        assert_eq!(found.len(), 4);
+        assert_eq!(found.concat(), stream);
+        assert_eq!(SseEvent::parse(&found[0]).comments, ["ping"]);
+        let event = SseEvent::parse(&found[1]);
+        assert_eq!(event.id.as_deref(), Some("7"));
+        assert_eq!(event.event.as_deref(), Some("message"));
+        assert_eq!(event.retry, Some(250));
+        assert_eq!(event.data.as_deref(), Some(&b"{\"a\":\n1}"[..]));
+    }
+
+    #[test]
+    fn a_priming_event_has_empty_data() {
+        let event = SseEvent::parse(b"id: abc\ndata: \n\n");
+        assert_eq!((event.id.as_deref(), event.data.as_deref()), (Some("abc"), Some(&b""[..])));
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_written_back_are_the_stream(text in r"(data: ?[a-z]{0,5}|:|id: 1|\n|\r|\r\n){0,20}", cut in 1usize..7) {
+            let chunks: Vec<&[u8]> = text.as_bytes().chunks(cut).collect();
+            prop_assert_eq!(blocks(&chunks).concat(), text.as_bytes());
+            prop_assert_eq!(blocks(&chunks), blocks(&[text.as_bytes()]));
+        }
+
+        #[test]
+        fn any_block_is_read(block in prop::collection::vec(any::<u8>(), 0..100)) {
+            SseEvent::parse(&block);
+        }
+    }
+}

@@ -44,14 +44,15 @@ def latency_row(ctx: Context, figure: str, cpu: int, judged: bool) -> Row:
     cat = [after - before for after, before in zip(medians["cat"], medians["direct"])]
     used = {way: cpus([run for run, _ in rounds]) for way, rounds in taken.items()}
     direct = statistics.median(medians["direct"])
+    drowned = statistics.median(cat) <= 0
     note = f"direct round trip {seconds(direct / 1e9)}; cpu ratio of the whole run"
-    if min(cat) <= 0:
+    if drowned:
         note += "; cat's addition drowns in this machine's wake-up times: no ratio"
     return Row(figure, microseconds(tap), microseconds(cat),
-               ratio=None if min(cat) <= 0 else median_ratio(tap, cat),
+               ratio=None if drowned else median_ratio(tap, cat),
                cpu_ratio=median_ratio(used["tap"], used["cat"]),
                target=at_most(1.25) if judged else None,
-               verdict="MISS" if judged and min(cat) <= 0 else "",
+               verdict="MISS" if judged and drowned else "",
                note=note,
                samples={way: [trips for _, trips in rounds] for way, rounds in taken.items()})
 

@@ -26,7 +26,7 @@ from pathlib import Path
 SEED = 418
 GENERATION = 1  # raise it whenever the same count would give another file
 START_NS = 1_795_291_200_000_000_000  # 2026-11-21T20:00:00Z
-FIRST_SEQ = 1
+FIRST_SEQ = 0
 SESSIONS_AT_ONCE = 6
 CORPUS_BYTES = 24_000_000
 SHARED_LINE = re.compile(rb'\{"t":(\d+),"s":(\d+),"d":"([cs])","m":')

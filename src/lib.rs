@@ -3,5 +3,8 @@
 //!
 //! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
 
+pub mod extension;
+pub mod protocol;
+pub mod session;
 pub mod trace;
 pub mod wire;

@@ -11,6 +11,7 @@
 //! tests/real/install.sh target/real && MCPREEL_REAL_PEERS=target/real cargo test --test real_peers
 //! ```
 #![cfg(unix)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

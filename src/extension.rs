@@ -1,0 +1,267 @@
+//! The five proposals, one room each, every room of the same shape, and the registry that commands ask.
+//!
+//! A room holds what its proposal adds: a descriptor (methods, capabilities, tools, schemas), one-line summaries, an
+//! observer with rules over a session, and the engines of its host and server sides.
+//!
+//! Never: tokio, files, clocks, printing; a room never knows another room.
+
+pub mod conversation;
+pub mod hooks;
+pub mod mcpe;
+pub mod mcpl;
+pub mod reminder;
+
+use crate::protocol::MethodSpec;
+use crate::protocol::schema::SchemaSet;
+use crate::wire::{Direction, Envelope};
+use serde_json::Value;
+use std::fmt;
+
+/// Whose capabilities a place is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// `initialize` params.
+    Client,
+    /// `initialize` result.
+    Server,
+}
+
+/// A place in the capabilities where a proposal is declared.
+#[derive(Clone, Copy, Debug)]
+pub struct CapabilityPlace {
+    /// Whose.
+    pub side: Side,
+    /// Member names below `capabilities`.
+    pub path: &'static [&'static str],
+    /// Whether the proposal names this place first; the others are accepted.
+    pub canonical: bool,
+    /// Whether an object of this shape at the place is this proposal's (another one may use the same name).
+    pub is_ours: fn(&Value) -> bool,
+}
+
+/// What a proposal adds to MCP.
+pub struct Descriptor {
+    /// The room's name, as in the filter `ext:mcpl`.
+    pub name: &'static str,
+    /// The proposal's title.
+    pub title: &'static str,
+    /// Where it is described, short.
+    pub source: &'static str,
+    /// The methods it adds.
+    pub methods: &'static [MethodSpec],
+    /// Tools whose calls belong to it.
+    pub tools: &'static [&'static str],
+    /// Where it is declared.
+    pub places: &'static [CapabilityPlace],
+    /// Its schemas: `METHOD:params`, `METHOD:result`, `capability:server`, `capability:client`.
+    pub schemas: &'static SchemaSet,
+}
+
+/// A message as a room's summary sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Spoken<'a> {
+    /// The method: its own, or for an answer, that of the request.
+    pub method: &'a str,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Its envelope.
+    pub envelope: &'a Envelope<'a>,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Against a recommendation, or likely to break somewhere.
+    Warning,
+    /// Against the text.
+    Error,
+}
+
+impl Severity {
+    /// `info`, `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One rule of a validator.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its stable name, `room/what`.
+    pub id: &'static str,
+    /// How bad a breach is.
+    pub severity: Severity,
+    /// What must hold, as a sentence.
+    pub text: &'static str,
+    /// Where that is said: the specification or proposal and its section.
+    pub source: &'static str,
+}
+
+/// A breach of a rule at a place in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The event it was seen at; `None` where it concerns the whole session.
+    pub seq: Option<u64>,
+    /// What was seen, as a sentence fragment.
+    pub seen: String,
+}
+
+impl Finding {
+    /// A breach seen at an event.
+    pub fn at(rule: &'static Rule, seq: u64, seen: impl fmt::Display) -> Self {
+        Self { rule, seq: Some(seq), seen: seen.to_string() }
+    }
+
+    /// A breach of a session as a whole.
+    pub fn overall(rule: &'static Rule, seen: impl fmt::Display) -> Self {
+        Self { rule, seq: None, seen: seen.to_string() }
+    }
+}
+
+/// One message of a session, with what the session knows around it. What observers see.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed<'a> {
+    /// The event's number.
+    pub seq: u64,
+    /// Nanoseconds since the reel's clock base.
+    pub time: i64,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Its envelope.
+    pub envelope: &'a Envelope<'a>,
+    /// Its method; for an answer, that of the request it answers.
+    pub method: Option<&'a str>,
+    /// Its params, result or error as a value (`Null` where there is none or it does not parse).
+    pub content: &'a Value,
+    /// For an answer: the request it answers.
+    pub request: Option<&'a Asked>,
+    /// What was declared so far.
+    pub declared: &'a Declared,
+}
+
+/// A request, as remembered until its answer comes.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The event's number.
+    pub seq: u64,
+    /// When.
+    pub time: i64,
+    /// Who asked: the direction it went.
+    pub direction: Direction,
+    /// Its method.
+    pub method: String,
+    /// Its params.
+    pub params: Value,
+}
+
+/// What both sides of a connection have declared so far.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// The client's `capabilities`.
+    pub client: Value,
+    /// The server's `capabilities`.
+    pub server: Value,
+    /// The handshake is over (`notifications/initialized` was seen), or the era has none.
+    pub ready: bool,
+    /// Names of the tools that were listed, once they were.
+    pub tools: Option<Vec<String>>,
+}
+
+impl Declared {
+    /// Where a proposal is declared by a side: the first place that has it.
+    pub fn find(&self, descriptor: &Descriptor, side: Side) -> Option<(&'static CapabilityPlace, &Value)> {
+        let capabilities = match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        };
+        descriptor.places.iter().filter(|place| place.side == side).find_map(|place| {
+            let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
+            (place.is_ours)(value).then_some((place, value))
+        })
+    }
+}
+
+/// Watches one connection for breaches of a proposal's rules. Sees every message of it in order.
+pub trait Observer {
+    /// Sees one message.
+    fn observe(&mut self, message: &Observed<'_>, findings: &mut Vec<Finding>);
+
+    /// The session is over.
+    fn finish(&mut self, _declared: &Declared, _findings: &mut Vec<Finding>) {}
+}
+
+/// One proposal's room.
+pub trait Extension: Sync {
+    /// What the proposal adds.
+    fn descriptor(&self) -> &'static Descriptor;
+
+    /// Appends one phrase on what a message of this proposal says: for a call what it asks, for an answer what it
+    /// grants. Appends nothing where there is nothing to say.
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String);
+
+    /// The rules that its observer checks.
+    fn rules(&self) -> &'static [Rule];
+
+    /// A fresh observer for one connection.
+    fn observer(&self) -> Box<dyn Observer>;
+}
+
+/// Every room. Adding a proposal means its folder and a line here.
+pub static REGISTRY: &[&dyn Extension] =
+    &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
+
+/// The room with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Extension> {
+    REGISTRY.iter().copied().find(|room| room.descriptor().name == name)
+}
+
+/// The room that adds this method.
+pub fn of_method(method: &str) -> Option<&'static dyn Extension> {
+    REGISTRY.iter().copied().find(|room| room.descriptor().methods.iter().any(|spec| spec.name == method))
+}
+
+/// The room that owns this tool's calls.
+pub fn of_tool(tool: &str) -> Option<&'static dyn Extension> {
+    REGISTRY.iter().copied().find(|room| room.descriptor().tools.contains(&tool))
+}
+
+/// The method by its name, wherever it stands: MCP's own or a proposal's.
+pub fn method_spec(name: &str) -> Option<&'static MethodSpec> {
+    crate::protocol::catalogue::lookup(name)
+        .or_else(|| REGISTRY.iter().flat_map(|room| room.descriptor().methods).find(|spec| spec.name == name))
+}
+
+/// The first `most` characters of a text, with an ellipsis where it goes on.
+pub(crate) fn clip(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn rooms_do_not_claim_the_same_things() {
+        let mut seen = HashSet::new();
+        for room in REGISTRY {
+            let descriptor = room.descriptor();
+            assert!(seen.insert(descriptor.name));
+            assert!(descriptor.methods.iter().all(|spec| seen.insert(spec.name)));
+            assert!(descriptor.tools.iter().all(|tool| seen.insert(tool)));
+            assert!(room.rules().iter().all(|rule| seen.insert(rule.id)));
+            assert!(room.rules().iter().all(|rule| rule.id.starts_with(&format!("{}/", descriptor.name))));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
+
+mod rules;
+
+use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::{MessageKind, json};
+use std::fmt::Write;
+
+/// The method that carries a user's message to the servers.
+pub const USER_MESSAGE: &str = "conversation/userMessage";
+/// The method by which a server answers where the message came as a notification.
+pub const CONTEXT: &str = "conversation/context";
+
+const SOURCE: &str = "seed 000 (SEP-1975)";
+
+/// The room.
+pub struct Conversation;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "conversation",
+    title: "Conversation Event Subscriptions",
+    source: SOURCE,
+    methods: &[
+        // Called a notification, yet answered: AMB-A1. Either form is accepted.
+        MethodSpec::proposed(USER_MESSAGE, MethodKind::Either, Sender::Client, &["messageId"], SOURCE),
+        MethodSpec::proposed(CONTEXT, MethodKind::Either, Sender::Server, &["messageId"], SOURCE),
+    ],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["conversationEvents"], canonical: true, is_ours: |_| true },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["experimental", "conversationEvents"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("conversation/schema.json"));
+
+impl Extension for Conversation {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        if spoken.method == USER_MESSAGE && !spoken.envelope.kind.is_response() {
+            let id = json::str_member(content, "messageId").unwrap_or_default();
+            let text = json::str_member(content, "content").unwrap_or_default();
+            let _ = write!(out, "{id} {:?}", super::clip(&text, 48));
+        } else if spoken.method == CONTEXT || spoken.envelope.kind == MessageKind::Result {
+            summarize_context(content, out);
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::ConversationObserver>::default()
+    }
+}
+
+fn summarize_context(content: &[u8], out: &mut String) {
+    let memories = json::at_path(content, &["structuredContext", "memories"]).map(|list| json::items(list).count());
+    let text = json::str_member(content, "context");
+    match (text, memories) {
+        (None, None) => out.push_str("nothing to inject"),
+        (Some(text), None) => {
+            let _ = write!(out, "context {:?}", super::clip(&text, 48));
+        }
+        (None, Some(count)) => {
+            let _ = write!(out, "{count} memories");
+        }
+        (Some(text), Some(count)) => {
+            let _ = write!(out, "context {:?} and {count} memories", super::clip(&text, 32));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Server-declared behavioural hooks (seed 003, SEP-2282): text that a server wants injected at points of the agent's
+//! life, declared once in its capabilities.
+
+mod rules;
+
+use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+
+const SOURCE: &str = "seed 003 (SEP-2282)";
+
+/// The room.
+pub struct Hooks;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "hooks",
+    title: "Server-Declared Behavioural Hooks",
+    source: SOURCE,
+    methods: &[],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Server, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("hooks/schema.json"));
+
+impl Extension for Hooks {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
+    fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::HooksObserver>::default()
+    }
+}

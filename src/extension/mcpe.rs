@@ -1,0 +1,109 @@
+//! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
+
+mod rules;
+
+use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::json;
+use std::fmt::Write;
+
+/// One event for one subscription.
+pub const EVENT: &str = "events/event";
+/// Events for one subscription, gathered on a schedule.
+pub const BATCH: &str = "events/batch";
+/// A subscription came to its end.
+pub const EXPIRED: &str = "events/subscription_expired";
+
+const SOURCE: &str = "seed 004 (MCPE 2025-01-01)";
+
+/// The room.
+pub struct Mcpe;
+
+const fn notification(name: &'static str, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Notification, Sender::Server, about, SOURCE)
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "mcpe",
+    title: "MCP Events",
+    source: SOURCE,
+    methods: &[
+        notification(EVENT, &["event", "type"]),
+        notification(BATCH, &["subscriptionId"]),
+        notification(EXPIRED, &["subscriptionId"]),
+    ],
+    tools: &["events_subscribe", "events_unsubscribe", "events_list", "events_pause", "events_resume", "events_update"],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["events"], canonical: true, is_ours: is_mcpe },
+        CapabilityPlace { side: Side::Server, path: &["experimental", "events"], canonical: false, is_ours: is_mcpe },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
+
+/// The events working group's sketch uses the same capability name with other members (AMB-E6).
+fn is_mcpe(value: &serde_json::Value) -> bool {
+    value.get("listChanged").is_none()
+}
+
+impl Extension for Mcpe {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        match spoken.method {
+            EVENT => {
+                let Some(event) = json::first_member(content, "event") else { return };
+                let kind = json::str_member(event, "type").unwrap_or_default();
+                let _ = write!(out, "{kind}");
+                if let Some(priority) = json::at_path(event, &["metadata", "priority"]).and_then(json::as_str) {
+                    let _ = write!(out, " {priority}");
+                }
+                subscription(content, out);
+            }
+            BATCH => {
+                let events = json::first_member(content, "events").map_or(0, |list| json::items(list).count());
+                let _ = write!(out, "{events} events");
+                subscription(content, out);
+            }
+            EXPIRED => {
+                out.push_str("expired");
+                subscription(content, out);
+            }
+            "tools/call" => summarize_tool(spoken, content, out),
+            _ => {}
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::McpeObserver>::default()
+    }
+}
+
+fn subscription(content: &[u8], out: &mut String) {
+    if let Some(id) = json::str_member(content, "subscriptionId") {
+        let _ = write!(out, " for {}", super::clip(&id, 13));
+    }
+}
+
+fn summarize_tool(spoken: &Spoken<'_>, content: &[u8], out: &mut String) {
+    if spoken.envelope.kind.is_response() {
+        return;
+    }
+    let tool = json::str_member(content, "name").unwrap_or_default();
+    out.push_str(&tool);
+    let Some(arguments) = json::first_member(content, "arguments") else { return };
+    if let Some(types) = json::at_path(arguments, &["filter", "eventTypes"]) {
+        let names: Vec<_> = json::items(types).filter_map(json::as_str).collect();
+        let _ = write!(out, " {}", super::clip(&names.join(","), 40));
+    }
+    subscription(arguments, out);
+}

@@ -1,0 +1,204 @@
+//! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
+//! channels.
+
+mod rules;
+
+use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::json;
+use std::fmt::Write;
+
+/// A server pushes an event that may start an inference (§9).
+pub const PUSH_EVENT: &str = "push/event";
+
+const SOURCE: &str = "seed 002 (MCPL 0.4)";
+
+/// The room.
+pub struct Mcpl;
+
+const fn request(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Request, sender, about, SOURCE)
+}
+
+const fn notification(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Notification, sender, about, SOURCE)
+}
+
+const fn either(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Either, sender, about, SOURCE)
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "mcpl",
+    title: "MCP Live",
+    source: SOURCE,
+    methods: &[
+        request(PUSH_EVENT, Sender::Server, &["eventId"]),
+        request("context/beforeInference", Sender::Client, &["inferenceId"]),
+        either("context/afterInference", Sender::Client, &["inferenceId"]),
+        request("inference/request", Sender::Server, &["featureSet"]),
+        notification("inference/chunk", Sender::Client, &["requestId"]),
+        request("model/info", Sender::Server, &[]),
+        notification("featureSets/update", Sender::Client, &[]),
+        notification("featureSets/changed", Sender::Server, &[]),
+        request("scope/elevate", Sender::Server, &["scope", "label"]),
+        request("state/rollback", Sender::Client, &["checkpoint"]),
+        request("channels/register", Sender::Server, &[]),
+        notification("channels/changed", Sender::Server, &[]),
+        request("channels/list", Sender::Either, &[]),
+        request("channels/open", Sender::Client, &["type"]),
+        request("channels/close", Sender::Client, &["channelId"]),
+        notification("channels/outgoing/chunk", Sender::Client, &["channelId"]),
+        notification("channels/outgoing/complete", Sender::Client, &["channelId"]),
+        either("channels/publish", Sender::Client, &["channelId"]),
+        request("channels/incoming", Sender::Server, &[]),
+    ],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpl/schema.json"));
+
+impl Extension for Mcpl {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        if spoken.envelope.kind.is_response() {
+            summarize_answer(spoken.method, content, out);
+        } else {
+            summarize_call(spoken.method, content, out);
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::McplObserver>::default()
+    }
+}
+
+/// Appends the members named, those that are there, with a space between.
+fn members(content: &[u8], names: &[&str], out: &mut String) {
+    let mut space = "";
+    for name in names {
+        let Some(value) = json::first_member(content, name) else { continue };
+        let text = json::as_str(value).unwrap_or_else(|| String::from_utf8_lossy(value));
+        let _ = write!(out, "{space}{}", super::clip(&text, 48));
+        space = " ";
+    }
+}
+
+fn count(content: &[u8], name: &str) -> usize {
+    json::first_member(content, name).map_or(0, |list| json::items(list).count())
+}
+
+fn summarize_call(method: &str, content: &[u8], out: &mut String) {
+    match method {
+        PUSH_EVENT => {
+            out.push_str("push ");
+            members(content, &["featureSet", "eventId"], out);
+        }
+        "context/beforeInference" | "context/afterInference" => {
+            members(content, &["inferenceId", "conversationId"], out);
+            if let Some(turn) = json::first_member(content, "turnIndex") {
+                let _ = write!(out, " turn {}", String::from_utf8_lossy(turn));
+            }
+        }
+        "inference/request" => {
+            members(content, &["featureSet"], out);
+            let _ = write!(out, ", {} messages", count(content, "messages"));
+        }
+        "inference/chunk" => members(content, &["requestId", "index", "delta"], out),
+        "featureSets/update" => {
+            let _ = write!(out, "{} enabled, {} disabled", count(content, "enabled"), count(content, "disabled"));
+        }
+        "featureSets/changed" => {
+            let added = json::first_member(content, "added").map_or(0, |map| json::members(map).count());
+            let _ = write!(out, "{added} added, {} removed", count(content, "removed"));
+        }
+        "scope/elevate" => {
+            members(content, &["featureSet"], out);
+            let label = json::at_path(content, &["scope", "label"]).and_then(json::as_str).unwrap_or_default();
+            let _ = write!(out, " {label}");
+        }
+        "state/rollback" => members(content, &["featureSet", "checkpoint"], out),
+        "channels/register" => {
+            let _ = write!(out, "{} channels", count(content, "channels"));
+        }
+        "channels/changed" => {
+            let (added, removed) = (count(content, "added"), count(content, "removed"));
+            let _ = write!(out, "{added} added, {removed} removed, {} updated", count(content, "updated"));
+        }
+        "channels/incoming" => {
+            let _ = write!(out, "{} messages", count(content, "messages"));
+        }
+        "channels/open" => members(content, &["type"], out),
+        _ => members(content, &["channelId", "index", "delta"], out),
+    }
+}
+
+fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
+    let says = |name: &str| json::first_member(content, name) == Some(b"true");
+    let reason = |out: &mut String| {
+        if let Some(reason) = json::str_member(content, "reason") {
+            let _ = write!(out, ": {}", super::clip(&reason, 48));
+        }
+    };
+    match method {
+        PUSH_EVENT if says("accepted") => {
+            out.push_str("accepted");
+            if let Some(inference) = json::str_member(content, "inferenceId") {
+                let _ = write!(out, ", inference {inference}");
+            }
+        }
+        PUSH_EVENT => {
+            out.push_str("refused");
+            reason(out);
+        }
+        "context/beforeInference" => {
+            members(content, &["featureSet"], out);
+            let _ = write!(out, ", {} injections", count(content, "contextInjections"));
+        }
+        "context/afterInference" => {
+            members(content, &["featureSet"], out);
+            if json::first_member(content, "modifiedResponse").is_some() {
+                out.push_str(", response modified");
+            }
+        }
+        "inference/request" => members(content, &["model", "finishReason", "content"], out),
+        "model/info" => members(content, &["vendor", "id"], out),
+        "scope/elevate" => {
+            out.push_str(if says("approved") { "approved" } else { "denied" });
+            reason(out);
+        }
+        "state/rollback" => {
+            out.push_str(if says("success") { "rolled back to " } else { "not rolled back from " });
+            members(content, &["checkpoint"], out);
+            reason(out);
+        }
+        "channels/incoming" => {
+            let _ = write!(out, "{} results", count(content, "results"));
+        }
+        "channels/list" => {
+            let _ = write!(out, "{} channels", count(content, "channels"));
+        }
+        "channels/open" => {
+            if let Some(channel) = json::first_member(content, "channel") {
+                members(channel, &["id"], out);
+            }
+        }
+        "channels/close" => out.push_str(if says("closed") { "closed" } else { "not closed" }),
+        "channels/publish" => out.push_str(if says("delivered") { "delivered" } else { "not delivered" }),
+        _ => {}
+    }
+}

@@ -1,0 +1,77 @@
+//! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
+
+mod rules;
+
+use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::json;
+use std::fmt::Write;
+
+/// The method that carries a reminder.
+pub const REMINDER: &str = "notifications/reminder";
+
+const SOURCE: &str = "seed 001 (notifications/reminder)";
+
+/// The room.
+pub struct Reminder;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "reminder",
+    title: "notifications/reminder",
+    source: SOURCE,
+    methods: &[MethodSpec::proposed(
+        REMINDER,
+        MethodKind::Notification,
+        Sender::Server,
+        &["reminder", "dedupeKey"],
+        SOURCE,
+    )],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["reminders"], canonical: true, is_ours: |_| true },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["_meta", "harn", "reminders"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["experimental", "reminders"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("reminder/schema.json"));
+
+impl Extension for Reminder {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(reminder) = spoken.envelope.params.and_then(|params| json::first_member(params, "reminder")) else {
+            return;
+        };
+        let body = json::str_member(reminder, "body").unwrap_or_default();
+        let _ = write!(out, "{:?}", super::clip(&body, 56));
+        if let Some(turns) = json::first_member(reminder, "ttlTurns") {
+            let _ = write!(out, " ttl {}", String::from_utf8_lossy(turns));
+        }
+        if let Some(key) = json::str_member(reminder, "dedupeKey") {
+            let _ = write!(out, " key {key}");
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::ReminderObserver>::default()
+    }
+}

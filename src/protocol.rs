@@ -1,0 +1,13 @@
+//! What the wire means: MCP's revisions and eras, the catalogue of methods, error codes, schemas.
+//!
+//! Facts about MCP itself stand here; what a proposal adds stands in its room under `extension`.
+//!
+//! Never: tokio, files, clocks.
+
+pub mod catalogue;
+pub mod errors;
+pub mod revision;
+pub mod schema;
+
+pub use catalogue::{MethodKind, MethodSpec, Sender};
+pub use revision::{Era, Revision};

@@ -1,0 +1,38 @@
+//! Error codes: numbers that mean different things in different places, so they are named by the method they answer.
+
+/// JSON-RPC: the text was not JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// JSON-RPC: not a valid request.
+pub const INVALID_REQUEST: i64 = -32600;
+/// JSON-RPC: no such method.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+/// JSON-RPC: bad params.
+pub const INVALID_PARAMS: i64 = -32602;
+/// JSON-RPC: the peer's own failure.
+pub const INTERNAL_ERROR: i64 = -32603;
+/// MCP 2026-07-28: a header is missing or does not match the body.
+pub const HEADER_MISMATCH: i64 = -32020;
+/// MCP 2026-07-28: the request needs a capability that the client did not declare.
+pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+/// MCP 2026-07-28: the revision is not supported.
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// What a code means by itself, in JSON-RPC and in MCP's core.
+pub fn name(code: i64) -> Option<&'static str> {
+    Some(match code {
+        PARSE_ERROR => "parse error",
+        INVALID_REQUEST => "invalid request",
+        METHOD_NOT_FOUND => "method not found",
+        INVALID_PARAMS => "invalid params",
+        INTERNAL_ERROR => "internal error",
+        HEADER_MISMATCH => "header mismatch",
+        MISSING_CLIENT_CAPABILITY => "missing client capability",
+        UNSUPPORTED_VERSION => "unsupported protocol version",
+        _ => return None,
+    })
+}
+
+/// Whether an error to `server/discover` tells that the peer speaks the modern era.
+pub fn tells_modern_era(code: i64) -> bool {
+    matches!(code, HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_VERSION)
+}

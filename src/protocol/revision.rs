@@ -1,0 +1,80 @@
+//! MCP's revisions, and the two eras they fall into.
+
+/// A published revision of MCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// 2024-11-05: stdio, HTTP+SSE.
+    V2024_11_05,
+    /// 2025-03-26: Streamable HTTP, batches.
+    V2025_03_26,
+    /// 2025-06-18: elicitation, no batches.
+    V2025_06_18,
+    /// 2025-11-25: tasks.
+    V2025_11_25,
+    /// 2026-07-28: stateless, `server/discover`, no requests from the server.
+    V2026_07_28,
+}
+
+/// The two ways MCP works: with a handshake and traffic both ways, or stateless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// Up to 2025-11-25: `initialize`, sessions, requests and notifications from both sides.
+    Legacy,
+    /// From 2026-07-28: no handshake; every request carries its version and capabilities.
+    Modern,
+}
+
+impl Era {
+    /// `legacy` or `modern`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
+impl Revision {
+    /// All revisions, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// The newest revision with a handshake.
+    pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
+
+    /// The newest revision.
+    pub const NEWEST: Self = Self::V2026_07_28;
+
+    /// The date that names it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// Reads the date.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|revision| revision.as_str() == text)
+    }
+
+    /// The era it belongs to.
+    pub fn era(self) -> Era {
+        if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
+    }
+}
+
+/// Members of `_meta` that every request of the modern era carries (2026-07-28).
+pub mod meta {
+    /// The revision that the request is written in.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// Name and version of the client.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// The client's capabilities, for this request.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Name and version of the server, in results.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+}

@@ -1,0 +1,12 @@
+//! One connection, watched: requests paired with their answers, negotiation followed, messages put into words.
+//!
+//! Live taps and recorded reels go through this same code.
+//!
+//! Never: tokio, printing, clocks.
+
+pub mod pairing;
+pub mod summary;
+pub mod tracker;
+
+pub use pairing::Pairing;
+pub use tracker::Tracker;

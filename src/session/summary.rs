@@ -1,0 +1,144 @@
+//! One message in a few words: what it asks, or what came of it.
+
+use crate::extension::{self, Spoken, clip};
+use crate::protocol::{catalogue, errors};
+use crate::wire::{Envelope, MessageKind, json};
+use std::fmt::Write;
+
+/// Appends what a call is about: a tool's name, a resource's URI, what a proposal's room has to say.
+pub fn call(spoken: &Spoken<'_>, out: &mut String) {
+    if let Some(spec) = catalogue::lookup(spoken.method) {
+        let Some(params) = spoken.envelope.params else { return };
+        let Some(subject) = catalogue::subject(spec, params) else { return };
+        if spoken.method == "tools/call"
+            && let Some(room) = extension::of_tool(&subject)
+        {
+            return room.summarize(spoken, out);
+        }
+        out.push_str(&clip(&subject, 60));
+        if spoken.method == "notifications/message" {
+            log_line(params, out);
+        }
+    } else if let Some(room) = extension::of_method(spoken.method) {
+        room.summarize(spoken, out);
+    }
+}
+
+fn log_line(params: &[u8], out: &mut String) {
+    let Some(data) = json::first_member(params, "data") else { return };
+    let text = json::as_str(data)
+        .or_else(|| json::str_member(data, "message"))
+        .unwrap_or_else(|| String::from_utf8_lossy(&data[..data.len().min(80)]));
+    let _ = write!(out, " {}", clip(&text, 60));
+}
+
+/// Appends what came of a call, read from its answer.
+pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
+    let envelope = spoken.envelope;
+    if envelope.kind == MessageKind::Error {
+        return error(envelope, out);
+    }
+    if envelope.tool_error {
+        out.push_str("tool error");
+        if let Some(text) = envelope.result.and_then(first_text) {
+            let _ = write!(out, ": {}", clip(&text, 60));
+        }
+        return;
+    }
+    let start = out.len();
+    if extension::of_method(spoken.method).map(|room| room.summarize(spoken, out)).is_none() {
+        core_outcome(spoken, out);
+    }
+    if out.len() == start {
+        out.push_str("ok");
+    }
+}
+
+fn error(envelope: &Envelope<'_>, out: &mut String) {
+    out.push_str("error");
+    let Some(body) = envelope.error else { return };
+    let code = json::first_member(body, "code").map(String::from_utf8_lossy).unwrap_or_default();
+    let _ = write!(out, " {code}");
+    let meaning = code.parse().ok().and_then(errors::name).map(std::borrow::Cow::Borrowed);
+    if let Some(text) = json::str_member(body, "message").or(meaning) {
+        let _ = write!(out, " {}", clip(&text, 60));
+    }
+}
+
+fn core_outcome(spoken: &Spoken<'_>, out: &mut String) {
+    let Some(result) = spoken.envelope.result else { return };
+    let list = match spoken.method {
+        "tools/list" => "tools",
+        "resources/list" => "resources",
+        "resources/templates/list" => "resourceTemplates",
+        "prompts/list" => "prompts",
+        "roots/list" => "roots",
+        "initialize" => return server_name(result, &["serverInfo"], out),
+        "server/discover" => {
+            return server_name(result, &["_meta", "io.modelcontextprotocol/serverInfo"], out);
+        }
+        _ => return,
+    };
+    if let Some(items) = json::first_member(result, list) {
+        let _ = write!(out, "{} {list}", json::items(items).count());
+    }
+}
+
+fn server_name(result: &[u8], path: &[&str], out: &mut String) {
+    let Some(info) = json::at_path(result, path) else { return };
+    for name in ["name", "version"] {
+        let _ = write!(out, "{} ", json::str_member(info, name).unwrap_or_default());
+    }
+    match json::str_member(result, "protocolVersion") {
+        Some(version) => out.push_str(&version),
+        None => out.truncate(out.trim_end().len()),
+    }
+}
+
+fn first_text(result: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
+    json::items(json::first_member(result, "content")?).find_map(|block| json::str_member(block, "text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Direction;
+
+    fn said(method: &str, text: &str) -> String {
+        let envelope = Envelope::scan(text.as_bytes());
+        let spoken = Spoken { method, direction: Direction::ClientToServer, envelope: &envelope };
+        let mut out = String::new();
+        if envelope.kind.is_response() {
+            outcome(&spoken, &mut out)
+        } else {
+            call(&spoken, &mut out)
+        }
+        out
+    }
+
+    #[test]
+    fn calls_and_outcomes_are_put_into_words() {
+        let push = r#"{"method":"push/event","id":1,"params":{"featureSet":"gitlab.notifications","eventId":"evt_1"}}"#;
+        assert_eq!(said("push/event", push), "push gitlab.notifications evt_1");
+        let accepted = r#"{"id":1,"result":{"accepted":true,"inferenceId":"inf_xyz"}}"#;
+        assert_eq!(said("push/event", accepted), "accepted, inference inf_xyz");
+        assert_eq!(said("tools/call", r#"{"id":1,"method":"tools/call","params":{"name":"echo"}}"#), "echo");
+        assert_eq!(said("tools/list", r#"{"id":1,"result":{"tools":[{},{}]}}"#), "2 tools");
+        assert_eq!(
+            said("x", r#"{"id":1,"error":{"code":-32601,"message":"Method not found"}}"#),
+            "error -32601 Method not found"
+        );
+        assert_eq!(
+            said("tools/call", r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}"#),
+            "tool error: no"
+        );
+        let subscribe = r#"{"method":"tools/call","params":{"name":"events_subscribe",
+            "arguments":{"filter":{"eventTypes":["github.*","a"]}}}}"#;
+        assert_eq!(said("tools/call", subscribe), "events_subscribe github.*,a");
+        let reminder =
+            r#"{"method":"notifications/reminder","params":{"reminder":{"body":"lib.rs changed","ttlTurns":2}}}"#;
+        assert_eq!(said("notifications/reminder", reminder), "\"lib.rs changed\" ttl 2");
+        let memories = r#"{"id":1,"result":{"structuredContext":{"memories":[{},{}]}}}"#;
+        assert_eq!(said("conversation/userMessage", memories), "2 memories");
+    }
+}

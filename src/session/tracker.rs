@@ -1,0 +1,130 @@
+//! What a connection has come to: era, revision, capabilities, handshake, requests that wait. Fed message by message.
+
+use super::pairing::Pairing;
+use crate::extension::{Asked, Declared};
+use crate::protocol::revision::meta;
+use crate::protocol::{Era, Revision};
+use crate::wire::{Direction, Envelope, IdKey, MessageKind};
+use serde_json::Value;
+
+/// What the tracker makes of one message.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// For an answer: the request it answers.
+    pub request: Option<Asked>,
+    /// For a request: an earlier one with the same id that still waits.
+    pub reused: Option<Asked>,
+}
+
+/// Follows one connection.
+#[derive(Debug, Default)]
+pub struct Tracker {
+    /// What both sides declared.
+    pub declared: Declared,
+    /// The revision agreed on, or named by the last request of the modern era.
+    pub revision: Option<Revision>,
+    /// The revision's text on the wire, known or not.
+    pub version_text: Option<String>,
+    /// The era the connection works in, once that shows.
+    pub era: Option<Era>,
+    /// An `initialize` was asked.
+    pub initialize_asked: bool,
+    open: Pairing<Asked>,
+}
+
+impl Tracker {
+    /// Takes one message in. `content` is its params, result or error as a value.
+    pub fn take(
+        &mut self,
+        seq: u64,
+        time: i64,
+        direction: Direction,
+        envelope: &Envelope<'_>,
+        content: &Value,
+    ) -> Step {
+        let mut step = Step::default();
+        match envelope.kind {
+            MessageKind::Request => {
+                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+                self.note_request(&method, direction, content);
+                if let Some(id) = envelope.id {
+                    let asked = Asked { seq, time, direction, method, params: content.clone() };
+                    step.reused = self.open.ask(0, direction, id.key(), asked);
+                }
+            }
+            MessageKind::Notification => {
+                if envelope.method.as_deref() == Some("notifications/initialized") {
+                    self.declared.ready = true;
+                }
+            }
+            MessageKind::Result | MessageKind::Error => {
+                step.request = envelope.id.and_then(|id| self.open.answer(0, direction, id.key()));
+                if let (Some(asked), MessageKind::Result) = (&step.request, envelope.kind) {
+                    self.note_result(&asked.method, content);
+                }
+            }
+            _ => {}
+        }
+        step
+    }
+
+    /// The method of a request with this id that waits for an answer going `direction`.
+    pub fn waits_for(&self, direction: Direction, id: IdKey) -> bool {
+        self.open.contains(0, direction, id)
+    }
+
+    /// Requests that were never answered, oldest first.
+    pub fn unanswered(&self) -> Vec<&Asked> {
+        let mut open: Vec<_> = self.open.unanswered().collect();
+        open.sort_by_key(|asked| asked.seq);
+        open
+    }
+
+    fn note_request(&mut self, method: &str, direction: Direction, params: &Value) {
+        if direction != Direction::ClientToServer {
+            return;
+        }
+        if method == "initialize" {
+            self.initialize_asked = true;
+            self.declared.client = params["capabilities"].clone();
+        } else if let Some(version) = params["_meta"][meta::PROTOCOL_VERSION].as_str()
+            && method != "server/discover"
+            && !self.initialize_asked
+        {
+            self.enter_modern(version);
+            self.declared.client = params["_meta"][meta::CLIENT_CAPABILITIES].clone();
+        }
+    }
+
+    fn enter_modern(&mut self, version: &str) {
+        self.version_text = Some(version.to_owned());
+        self.revision = Revision::parse(version);
+        self.era = Some(Era::Modern);
+        self.declared.ready = true;
+    }
+
+    fn note_result(&mut self, method: &str, result: &Value) {
+        match method {
+            "initialize" => {
+                let version = result["protocolVersion"].as_str().unwrap_or_default();
+                self.version_text = Some(version.to_owned());
+                self.revision = Revision::parse(version);
+                self.era = Some(Era::Legacy);
+                self.declared.server = result["capabilities"].clone();
+            }
+            "server/discover" => {
+                self.declared.server = result["capabilities"].clone();
+                if let Some(version) = result["supportedVersions"].get(0).and_then(Value::as_str) {
+                    self.enter_modern(version);
+                }
+            }
+            "tools/list" => self.note_tools(result),
+            _ => {}
+        }
+    }
+
+    fn note_tools(&mut self, result: &Value) {
+        let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+        self.declared.tools.get_or_insert_default().extend(names.map(str::to_owned));
+    }
+}

@@ -3,8 +3,12 @@
 //!
 //! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
 
+pub mod exchange;
 pub mod extension;
 pub mod protocol;
+pub mod render;
 pub mod session;
+pub mod tap;
 pub mod trace;
+pub mod transport;
 pub mod wire;

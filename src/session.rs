@@ -4,6 +4,7 @@
 //!
 //! Never: tokio, printing, clocks.
 
+pub mod filter;
 pub mod pairing;
 pub mod summary;
 pub mod tracker;

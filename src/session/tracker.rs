@@ -52,10 +52,8 @@ impl Tracker {
                     step.reused = self.open.ask(0, direction, id.key(), asked);
                 }
             }
-            MessageKind::Notification => {
-                if envelope.method.as_deref() == Some("notifications/initialized") {
-                    self.declared.ready = true;
-                }
+            MessageKind::Notification if envelope.method.as_deref() == Some("notifications/initialized") => {
+                self.declared.ready = true;
             }
             MessageKind::Result | MessageKind::Error => {
                 step.request = envelope.id.and_then(|id| self.open.answer(0, direction, id.key()));

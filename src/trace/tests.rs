@@ -24,14 +24,17 @@ fn write(events: &[Stored], options: WriterOptions) -> Vec<u8> {
     writer.finish().expect("a Vec takes all").0
 }
 
-struct TempReel(tempfile::TempDir);
+/// Keeps a reel's folder as long as it is needed.
+struct TempReel {
+    _folder: tempfile::TempDir,
+}
 
 impl TempReel {
     fn of(bytes: &[u8]) -> (Self, PathBuf) {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("a.reel");
         std::fs::write(&path, bytes).expect("the reel is written");
-        (Self(dir), path)
+        (Self { _folder: dir }, path)
     }
 }
 

@@ -1,0 +1,414 @@
+//! JSON lines that lose nothing: a reel's header on the first line, then one event a line, described in
+//! `docs/json-lines.md`.
+//!
+//! A payload that is valid JSON on one line stands verbatim as `message`; other text as `text`; other bytes as
+//! `base64`. Reading an export back gives the same events, every payload byte for byte.
+
+use crate::trace::{Event, EventKind, FileHeader, Flags, NewEvent};
+use crate::wire::{Direction, Framing, json};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::{self, BufRead, Write};
+
+/// The version of this form.
+pub const VERSION: u32 = 1;
+
+/// The longest line that is read (a message of 1 GiB as base64, and what stands around it).
+const LINE_LIMIT: usize = 1_500_000_000;
+
+/// Why lines could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonlError {
+    /// Reading itself failed.
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    /// A line is not what this form says.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Writes the first line.
+pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()> {
+    let mut reel = serde_json::Map::new();
+    reel.insert("version".into(), VERSION.into());
+    reel.insert("created".into(), rfc3339(header.created).into());
+    reel.insert("tool".into(), header.tool.clone().into());
+    if let Some(label) = &header.label {
+        reel.insert("label".into(), label.clone().into());
+    }
+    if !header.notes.is_empty() {
+        reel.insert("notes".into(), header.notes.iter().map(|(k, v)| (k.clone(), Value::from(v.clone()))).collect());
+    }
+    writeln!(out, "{}", serde_json::json!({ "reel": reel }))
+}
+
+/// Appends one event as a line, LF included, to `line` (cleared first).
+pub fn write_event(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
+    line.clear();
+    write_members(event, created, line);
+    line.extend_from_slice(b"}\n");
+}
+
+/// Appends an event's members, with the opening bracket and without the closing one, so that others may follow.
+pub fn write_members(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
+    let head = event.header;
+    let mut text = String::with_capacity(160);
+    let _ = write!(text, "{{\"seq\":{},\"time\":\"", head.seq);
+    write_rfc3339(created.saturating_add(head.time), &mut text);
+    let _ = write!(text, "\",\"stream\":{},\"dir\":\"{}\"", head.stream, head.direction().short());
+    let _ = write!(text, ",\"event\":\"{}\"", head.kind.name());
+    if head.framing != Framing::Lf {
+        let _ = write!(text, ",\"framing\":\"{}\"", head.framing.name());
+    }
+    for (flag, name) in Flags::NAMED {
+        if head.flags.has(flag) {
+            let _ = write!(text, ",\"{name}\":true");
+        }
+    }
+    line.extend_from_slice(text.as_bytes());
+    write_payload(event, line);
+}
+
+fn write_payload(event: &Event<'_>, line: &mut Vec<u8>) {
+    let payload = event.payload;
+    if event.header.kind == EventKind::Message && stands_verbatim(payload) {
+        line.extend_from_slice(b",\"message\":");
+        line.extend_from_slice(payload);
+        return;
+    }
+    if let Some(described) = described(event) {
+        line.extend_from_slice(b",\"data\":");
+        let _ = serde_json::to_writer(&mut *line, &described);
+    } else if let Ok(text) = std::str::from_utf8(payload) {
+        line.extend_from_slice(b",\"text\":");
+        let _ = serde_json::to_writer(&mut *line, text);
+        return;
+    }
+    line.extend_from_slice(b",\"base64\":\"");
+    line.extend_from_slice(BASE64.encode(payload).as_bytes());
+    line.push(b'"');
+}
+
+/// A CBOR payload as JSON, for people; what counts when it is read back is the bytes.
+pub fn described(event: &Event<'_>) -> Option<Value> {
+    let described = matches!(
+        event.header.kind,
+        EventKind::StreamOpened | EventKind::StreamClosed | EventKind::Transport | EventKind::Gap | EventKind::Note
+    );
+    if !described {
+        return None;
+    }
+    ciborium::from_reader::<Value, _>(event.payload).ok()
+}
+
+/// Whether a payload can stand as a JSON value in a line and come back as the same bytes.
+fn stands_verbatim(payload: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (payload.first(), payload.last()) else { return false };
+    !first.is_ascii_whitespace()
+        && !last.is_ascii_whitespace()
+        && memchr::memchr(b'\n', payload).is_none()
+        && json::skip_value(payload, 0) == Some(payload.len())
+        && json::check(payload).is_ok()
+}
+
+/// Unix nanoseconds as RFC 3339 in UTC with nine digits.
+pub fn rfc3339(nanoseconds: i64) -> String {
+    let mut text = String::with_capacity(30);
+    write_rfc3339(nanoseconds, &mut text);
+    text
+}
+
+fn write_rfc3339(nanoseconds: i64, out: &mut String) {
+    match Timestamp::from_nanosecond(i128::from(nanoseconds)) {
+        Ok(time) => {
+            let _ = write!(out, "{time:.9}");
+        }
+        Err(_) => out.push_str("1970-01-01T00:00:00.000000000Z"),
+    }
+}
+
+/// Reads the lines back.
+pub struct Reader<R: BufRead> {
+    input: R,
+    line: Vec<u8>,
+    number: u64,
+    header: FileHeader,
+    payload: Vec<u8>,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the first line.
+    pub fn new(input: R) -> Result<Self, JsonlError> {
+        let mut reader =
+            Self { input, line: Vec::new(), number: 0, header: FileHeader::default(), payload: Vec::new() };
+        if !reader.next_line()? {
+            return Err(reader.error("there is none; the first line is {\"reel\":{…}}"));
+        }
+        reader.header = reader.parse_header()?;
+        Ok(reader)
+    }
+
+    /// What the reel says about itself.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// The number of the line read last, from 1.
+    pub fn line_number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next event; its payload borrows from the reader.
+    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
+        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
+        let (stream, kind, flags, framing) =
+            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
+        let payload = match fields.payload {
+            Payload::Verbatim(value) => value,
+            Payload::Text(value) => {
+                self.payload = serde_json::from_slice::<String>(value)
+                    .map_err(|error| self.error(format!("\"text\" is no string: {error}")))?
+                    .into_bytes();
+                &self.payload
+            }
+            Payload::Base64(value) => {
+                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
+                self.payload =
+                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is none: {error}")))?;
+                &self.payload
+            }
+        };
+        Ok(Some(NewEvent { time, stream, kind, flags, framing, payload }))
+    }
+
+    fn next_line(&mut self) -> Result<bool, JsonlError> {
+        loop {
+            self.line.clear();
+            let mut limited = io::Read::take(&mut self.input, LINE_LIMIT as u64);
+            limited.read_until(b'\n', &mut self.line)?;
+            self.number += 1;
+            if self.line.is_empty() {
+                return Ok(false);
+            }
+            if self.line.len() >= LINE_LIMIT {
+                return Err(self.error("it is longer than 1.5 GB"));
+            }
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn parse_header(&self) -> Result<FileHeader, JsonlError> {
+        let value: Value = serde_json::from_slice(&self.line)
+            .map_err(|error| self.error(format!("the first line is not JSON: {error}")))?;
+        let reel = value.get("reel").ok_or_else(|| self.error("the first line has no \"reel\" member"))?;
+        match reel["version"].as_u64() {
+            Some(version) if version <= u64::from(VERSION) => {}
+            Some(version) => return Err(self.error(format!("version {version} is newer than {VERSION}"))),
+            None => return Err(self.error("\"reel\" has no version number")),
+        }
+        let created = reel["created"].as_str().unwrap_or_default();
+        let created = parse_time(created).map_err(|reason| self.error(format!("\"created\": {reason}")))?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let notes = reel["notes"].as_object().into_iter().flatten();
+        Ok(FileHeader {
+            created,
+            tool: text(&reel["tool"]).unwrap_or_default(),
+            label: text(&reel["label"]),
+            notes: notes.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect(),
+        })
+    }
+
+    fn error(&self, reason: impl Into<String>) -> JsonlError {
+        JsonlError::Line { line: self.number, reason: reason.into() }
+    }
+}
+
+/// RFC 3339 to Unix nanoseconds.
+fn parse_time(text: &str) -> Result<i64, String> {
+    let time: Timestamp = text.parse().map_err(|error| format!("{text:?} is no RFC 3339 time: {error}"))?;
+    i64::try_from(time.as_nanosecond()).map_err(|_| format!("{text:?} is out of range"))
+}
+
+enum Payload<'a> {
+    Verbatim(&'a [u8]),
+    Text(&'a [u8]),
+    Base64(&'a [u8]),
+}
+
+/// The members of one event's line, found without parsing the message.
+struct Fields<'a> {
+    time: Option<&'a [u8]>,
+    stream: u32,
+    direction: Direction,
+    kind: EventKind,
+    framing: Framing,
+    flags: Flags,
+    payload: Payload<'a>,
+}
+
+impl<'a> Fields<'a> {
+    fn parse(line: &'a [u8]) -> Result<Self, String> {
+        let mut found = Self {
+            time: None,
+            stream: 0,
+            direction: Direction::ClientToServer,
+            kind: EventKind::Message,
+            framing: Framing::Lf,
+            flags: Flags::default(),
+            payload: Payload::Verbatim(b""),
+        };
+        let mut members = json::members(line);
+        for member in members.by_ref() {
+            found.take(&member)?;
+        }
+        match members.end() {
+            Some(end) if json::skip_space(line, end) == line.len() => Ok(found),
+            _ => Err("it is not one JSON object".into()),
+        }
+    }
+
+    fn take(&mut self, member: &json::Member<'a>) -> Result<(), String> {
+        let value = member.value;
+        let name = || json::as_str(value).unwrap_or_default();
+        let unknown = |what: &str| format!("{what} {} is not known", String::from_utf8_lossy(value));
+        match member.key {
+            b"time" => self.time = Some(value),
+            b"stream" => {
+                let number = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
+                self.stream = number.ok_or_else(|| unknown("stream"))?;
+            }
+            b"dir" => self.direction = Direction::from_short(&name()).ok_or_else(|| unknown("direction"))?,
+            b"event" => self.kind = EventKind::from_name(&name()).ok_or_else(|| unknown("event"))?,
+            b"framing" => self.framing = Framing::from_name(&name()).ok_or_else(|| unknown("framing"))?,
+            b"message" => self.payload = Payload::Verbatim(value),
+            b"text" => self.payload = Payload::Text(value),
+            b"base64" => self.payload = Payload::Base64(value),
+            key => {
+                let flag = Flags::NAMED.iter().find(|flag| flag.1.as_bytes() == key && value == b"true");
+                self.flags = self.flags.with(flag.map_or(Flags::default(), |flag| flag.0));
+            }
+        }
+        Ok(())
+    }
+
+    fn time(&self, created: i64) -> Result<i64, String> {
+        let text = self.time.and_then(json::as_str).ok_or("it has no \"time\"")?;
+        parse_time(&text)?.checked_sub(created).ok_or_else(|| "its time is out of range".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Item, ReelReader, ReelWriter, WriterOptions};
+    use proptest::prelude::*;
+
+    fn reel(payloads: &[(Vec<u8>, EventKind, Framing, i64, Flags)]) -> Vec<u8> {
+        let header = FileHeader {
+            created: 1_790_000_000_123_456_789,
+            tool: "t".into(),
+            label: Some("a \"label\"".into()),
+            notes: [("k".to_owned(), "v".to_owned())].into(),
+        };
+        let mut writer = ReelWriter::create(Vec::new(), &header, WriterOptions::default()).expect("a Vec takes all");
+        for (number, (payload, kind, framing, time, flags)) in payloads.iter().enumerate() {
+            let stream = number as u32 % 3;
+            let (kind, flags, framing, time) = (*kind, *flags, *framing, *time);
+            writer.append(NewEvent { time, stream, kind, flags, framing, payload }).expect("a Vec takes all");
+        }
+        writer.finish().expect("a Vec takes all").0
+    }
+
+    fn export(reel: &[u8]) -> Vec<u8> {
+        let mut reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
+        let mut out = Vec::new();
+        let mut line = Vec::new();
+        write_header(reader.header(), &mut out).expect("a Vec takes all");
+        while let Some(Item::Block(block)) = reader.next().expect("reads") {
+            for event in block.events() {
+                write_event(&event, reader.header().created, &mut line);
+                out.extend_from_slice(&line);
+            }
+        }
+        out
+    }
+
+    fn import(lines: &[u8]) -> Result<Vec<u8>, JsonlError> {
+        let mut reader = Reader::new(lines)?;
+        let mut writer =
+            ReelWriter::create(Vec::new(), reader.header(), WriterOptions::default()).expect("a Vec takes all");
+        while let Some(event) = reader.next_event()? {
+            writer.append(event).expect("a Vec takes all");
+        }
+        Ok(writer.finish().expect("a Vec takes all").0)
+    }
+
+    #[test]
+    fn payloads_stand_as_message_text_or_base64() {
+        let one = |payload: &[u8]| (payload.to_vec(), EventKind::Message, Framing::Lf, 5, Flags::default());
+        let lines = export(&reel(&[
+            one(br#"{"id":1e400,"a":"\u0041"}"#),
+            one(b" {}"),
+            one(b"log \"line\""),
+            one(b"\xff{"),
+            one(b""),
+        ]));
+        let lines: Vec<&str> = std::str::from_utf8(&lines).expect("text").lines().collect();
+        assert!(lines[0].contains(r#""created":"2026-09-21T14:13:20.123456789Z""#), "{}", lines[0]);
+        assert!(lines[1].ends_with(r#","event":"message","message":{"id":1e400,"a":"\u0041"}}"#), "{}", lines[1]);
+        assert!(lines[2].ends_with(r#""text":" {}"}"#));
+        assert!(lines[3].ends_with(r#""text":"log \"line\""}"#));
+        assert!(lines[4].ends_with(r#""base64":"/3s="}"#));
+        assert!(lines[5].ends_with(r#""text":""}"#));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        let reason = |text: &str| import(text.as_bytes()).expect_err("refused").to_string();
+        assert!(reason("").starts_with("line 1: there is none"));
+        assert!(reason("{}\n").contains("no \"reel\""));
+        assert!(reason("{\"reel\":{\"version\":7}}").contains("newer"));
+        let header = "{\"reel\":{\"version\":1,\"created\":\"2026-01-01T00:00:00Z\"}}\n";
+        assert!(reason(&format!("{header}\n{{\"time\":\"x\"}}")).starts_with("line 3: \"x\" is no RFC 3339 time"));
+        assert!(reason(&format!("{header}{{\"a\":1")).contains("not one JSON object"));
+        assert!(reason(&format!("{header}{{\"dir\":\"up\"}}")).contains("direction \"up\""));
+    }
+
+    fn any_payload() -> impl Strategy<Value = (Vec<u8>, EventKind, Framing, i64, Flags)> {
+        let payload = prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..60),
+            r#"[ \r\n]{0,1}\{"id":[0-9]{1,3},"x":"[a-z\\\\u00e9]{0,5}"\}[ \r]{0,1}"#.prop_map(String::into_bytes),
+            Just(br#"{"n":1.0,"m":1e400,"d":1,"d":2,"s":"\ud800"}"#.to_vec()),
+        ];
+        let kind = (0u8..9).prop_map(EventKind::from_number);
+        let framing = (0..Framing::ALL.len()).prop_map(|number| Framing::ALL[number]);
+        (payload, kind, framing, any::<i32>().prop_map(i64::from), (0u16..16).prop_map(Flags))
+    }
+
+    proptest! {
+        #[test]
+        fn import_of_an_export_is_the_same_reel(payloads in prop::collection::vec(any_payload(), 0..30)) {
+            let original = reel(&payloads);
+            prop_assert_eq!(import(&export(&original)).expect("own lines"), original);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,200}") {
+            let _ = import(text.as_bytes());
+        }
+    }
+}

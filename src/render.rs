@@ -1,0 +1,8 @@
+//! Messages and reports as text for people: terminals, tables, colours.
+//!
+//! Never: running an engine, reading files.
+
+pub mod line;
+pub mod pretty;
+pub mod progress;
+pub mod style;

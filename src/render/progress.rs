@@ -1,0 +1,43 @@
+//! A progress bar on standard error, for work that turns out to take longer than half a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// Work shorter than this shows nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Progress through so many bytes.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    visible: bool,
+    allowed: bool,
+}
+
+impl Progress {
+    /// Progress through `total` bytes of `what`; never shown where `allowed` is false.
+    pub fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(what);
+        Self { bar, started: Instant::now(), visible: false, allowed }
+    }
+
+    /// So many bytes are done.
+    pub fn reach(&mut self, position: u64) {
+        if !self.allowed {
+            return;
+        }
+        if !self.visible && self.started.elapsed() > PATIENCE {
+            self.visible = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
+        self.bar.set_position(position);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,469 @@
+//! The filter grammar, one wherever messages are selected.
+//!
+//! `method:tools/* dir:s2c tool:Bash ext:mcpl kind:notification id:7 error slow:>500ms size:>10k text:"commit"`, with
+//! `and` (or nothing), `or`, `not` and parentheses. What can be told from a header alone needs no payload.
+
+use crate::extension;
+use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
+use crate::wire::{Direction, MessageKind, json};
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Why a filter was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} (in the filter, at {at:?})")]
+pub struct FilterError {
+    /// What is wrong.
+    pub reason: String,
+    /// The piece of the filter where.
+    pub at: String,
+}
+
+/// A parsed filter.
+#[derive(Clone, Debug)]
+pub struct Filter(Node);
+
+#[derive(Clone, Debug)]
+enum Node {
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Not(Box<Node>),
+    Term(Term),
+}
+
+#[derive(Clone, Debug)]
+enum Term {
+    Method(GlobMatcher),
+    Direction(Direction),
+    Tool(GlobMatcher),
+    Extension(&'static str),
+    Kind(Vec<MessageKind>),
+    Event(EventKind),
+    Id(String),
+    Stream(u32),
+    Error,
+    Injected,
+    Slow(Limit),
+    Size(Limit),
+    Text(Vec<u8>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    at_least: bool,
+    inclusive: bool,
+    value: i64,
+}
+
+impl Limit {
+    fn holds(self, value: i64) -> bool {
+        match (self.at_least, self.inclusive) {
+            (true, false) => value > self.value,
+            (true, true) => value >= self.value,
+            (false, false) => value < self.value,
+            (false, true) => value <= self.value,
+        }
+    }
+}
+
+/// What a filter looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The event's header.
+    pub header: &'a EventHeader,
+    /// Its method; for an answer, that of its request.
+    pub method: Option<&'a str>,
+    /// For an answer: nanoseconds since its request.
+    pub latency: Option<i64>,
+    /// The tool that the call, or the answered call, names, where that is known.
+    pub tool: Option<&'a str>,
+    /// The message's text, where it is loaded.
+    pub body: Option<&'a [u8]>,
+}
+
+impl Filter {
+    /// Reads a filter; the empty text lets everything through.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let tokens = tokenize(text)?;
+        let mut parser = Parser { tokens: &tokens, at: 0 };
+        if tokens.is_empty() {
+            return Ok(Self(Node::All(Vec::new())));
+        }
+        let node = parser.any()?;
+        match parser.tokens.get(parser.at) {
+            None => Ok(Self(node)),
+            Some(extra) => Err(FilterError { reason: "this stands alone".into(), at: extra.clone() }),
+        }
+    }
+
+    /// Whether the event passes; `None` where that needs the payload.
+    pub fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
+        self.0.decide(facts)
+    }
+
+    /// Whether everything passes.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.0, Node::All(nodes) if nodes.is_empty())
+    }
+}
+
+impl Node {
+    fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
+        match self {
+            Self::Not(node) => node.decide(facts).map(|passes| !passes),
+            Self::Term(term) => term.decide(facts),
+            Self::All(nodes) => fold(nodes, facts, false),
+            Self::Any(nodes) => fold(nodes, facts, true),
+        }
+    }
+}
+
+/// Three-valued "any" (`decisive` true) and "all" (`decisive` false).
+fn fold(nodes: &[Node], facts: &Facts<'_>, decisive: bool) -> Option<bool> {
+    let mut known = true;
+    for node in nodes {
+        match node.decide(facts) {
+            Some(passes) if passes == decisive => return Some(decisive),
+            Some(_) => {}
+            None => known = false,
+        }
+    }
+    known.then_some(!decisive)
+}
+
+impl Term {
+    fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
+        let header = facts.header;
+        let message = header.message.as_ref();
+        Some(match self {
+            Self::Method(glob) => facts.method.is_some_and(|method| glob.is_match(method)),
+            Self::Direction(direction) => header.direction() == *direction && header.kind == EventKind::Message,
+            Self::Kind(kinds) => message.is_some_and(|message| kinds.contains(&message.kind)),
+            Self::Event(kind) => header.kind == *kind,
+            Self::Id(text) => message.and_then(|message| message.id.as_ref()).is_some_and(|id| id_is(id, text)),
+            Self::Stream(number) => header.stream == *number,
+            Self::Error => {
+                header.flags.has(Flags::TOOL_ERROR)
+                    || message.is_some_and(|message| {
+                        matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
+                    })
+            }
+            Self::Injected => header.flags.has(Flags::INJECTED),
+            Self::Slow(limit) => facts.latency.is_some_and(|latency| limit.holds(latency)),
+            Self::Size(limit) => limit.holds(i64::from(header.len)),
+            Self::Tool(glob) => return tool_matches(glob, facts),
+            Self::Extension(name) => return belongs_to(name, facts),
+            Self::Text(text) => return facts.body.map(|body| contains_ignoring_case(body, text)),
+        })
+    }
+}
+
+fn id_is(id: &RecordedId, text: &str) -> bool {
+    match id {
+        RecordedId::Integer(number) => number.to_string() == text,
+        RecordedId::Text(raw) => &**raw == text.as_bytes() || json::as_str(raw).as_deref() == Some(text),
+    }
+}
+
+/// A call names its tool in its params; an answer is told by the caller what it answers.
+fn tool_matches(glob: &GlobMatcher, facts: &Facts<'_>) -> Option<bool> {
+    if facts.method != Some("tools/call") {
+        return Some(false);
+    }
+    if let Some(tool) = facts.tool {
+        return Some(glob.is_match(tool));
+    }
+    if facts.header.message.as_ref().is_some_and(|message| message.kind.is_response()) {
+        return Some(false);
+    }
+    facts.body.map(|body| tool_name(body).is_some_and(|tool| glob.is_match(tool)))
+}
+
+/// The tool that a `tools/call` names.
+pub fn tool_name(body: &[u8]) -> Option<String> {
+    json::at_path(body, &["params", "name"]).and_then(json::as_str).map(|name| name.into_owned())
+}
+
+fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
+    let named = |room: Option<&dyn extension::Extension>| room.is_some_and(|room| room.descriptor().name == name);
+    let Some(method) = facts.method else { return Some(false) };
+    if method != "tools/call" {
+        return Some(named(extension::of_method(method)));
+    }
+    if let Some(tool) = facts.tool {
+        return Some(named(extension::of_tool(tool)));
+    }
+    facts.body.map(|body| tool_name(body).is_some_and(|tool| named(extension::of_tool(&tool))))
+}
+
+fn contains_ignoring_case(body: &[u8], text: &[u8]) -> bool {
+    let Some(first) = text.first() else { return true };
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    memchr::memchr2_iter(lower, upper, body)
+        .any(|at| body.get(at..at + text.len()).is_some_and(|piece| piece.eq_ignore_ascii_case(text)))
+}
+
+/// Words, quoted pieces kept whole, parentheses apart.
+fn tokenize(text: &str) -> Result<Vec<String>, FilterError> {
+    let mut tokens = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    let mut held = false;
+    for found in text.chars() {
+        match found {
+            '"' => {
+                quoted = !quoted;
+                held = true;
+            }
+            _ if quoted => word.push(found),
+            '(' | ')' => {
+                flush(&mut word, &mut held, &mut tokens);
+                tokens.push(found.to_string());
+            }
+            _ if found.is_whitespace() => flush(&mut word, &mut held, &mut tokens),
+            _ => word.push(found),
+        }
+    }
+    if quoted {
+        return Err(FilterError { reason: "a quote is not closed".into(), at: word });
+    }
+    flush(&mut word, &mut held, &mut tokens);
+    Ok(tokens)
+}
+
+fn flush(word: &mut String, held: &mut bool, tokens: &mut Vec<String>) {
+    if !word.is_empty() || *held {
+        tokens.push(std::mem::take(word));
+    }
+    *held = false;
+}
+
+struct Parser<'a> {
+    tokens: &'a [String],
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&str> {
+        self.tokens.get(self.at).map(String::as_str)
+    }
+
+    fn any(&mut self) -> Result<Node, FilterError> {
+        let mut nodes = vec![self.all()?];
+        while self.peek() == Some("or") {
+            self.at += 1;
+            nodes.push(self.all()?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Any(nodes) })
+    }
+
+    fn all(&mut self) -> Result<Node, FilterError> {
+        let mut nodes = vec![self.one()?];
+        loop {
+            match self.peek() {
+                Some("and") => {
+                    self.at += 1;
+                    nodes.push(self.one()?);
+                }
+                None | Some("or" | ")") => break,
+                Some(_) => nodes.push(self.one()?),
+            }
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::All(nodes) })
+    }
+
+    fn one(&mut self) -> Result<Node, FilterError> {
+        let Some(token) = self.tokens.get(self.at) else {
+            return Err(FilterError { reason: "a term is missing at the end".into(), at: String::new() });
+        };
+        self.at += 1;
+        match token.as_str() {
+            "not" => Ok(Node::Not(Box::new(self.one()?))),
+            "(" => {
+                let node = self.any()?;
+                if self.peek() != Some(")") {
+                    return Err(FilterError { reason: "a parenthesis is not closed".into(), at: token.clone() });
+                }
+                self.at += 1;
+                Ok(node)
+            }
+            ")" | "and" | "or" => Err(FilterError { reason: "a term is missing here".into(), at: token.clone() }),
+            term => parse_term(term).map(Node::Term),
+        }
+    }
+}
+
+/// Every term with an example, for help texts and error messages.
+pub const TERMS: &[(&str, &str)] = &[
+    ("method:tools/*", "the method, or that of the answered request; * and ? are wildcards"),
+    ("dir:s2c", "the direction: c2s or s2c"),
+    ("tool:Bash", "the tool called, or the one an answer is from"),
+    ("ext:mcpl", "a proposal's messages: conversation, reminder, mcpl, hooks, mcpe"),
+    ("kind:notification", "request, notification, result, error, response, batch, malformed, noise, blank"),
+    ("event:stderr", "what is no message: stderr, stream-opened, stream-closed, transport, gap, note"),
+    ("id:7", "the request id"),
+    ("stream:0", "the stream's number"),
+    ("error", "errors, tool errors, malformed lines"),
+    ("injected", "messages that mcpreel put in"),
+    ("slow:>500ms", "answers by latency (ns, us, ms, s, m)"),
+    ("size:>10k", "messages by size (k, M, G)"),
+    ("text:\"commit\"", "text anywhere in the message, ignoring case"),
+];
+
+fn parse_term(token: &str) -> Result<Term, FilterError> {
+    let wrong = |reason: String| FilterError { reason, at: token.to_owned() };
+    match token {
+        "error" => return Ok(Term::Error),
+        "injected" => return Ok(Term::Injected),
+        _ => {}
+    }
+    let Some((name, value)) = token.split_once(':') else {
+        return Err(wrong(format!("no such term; text is searched with text:{token}")));
+    };
+    Ok(match name {
+        "method" => Term::Method(glob(value).map_err(wrong)?),
+        "tool" => Term::Tool(glob(value).map_err(wrong)?),
+        "dir" => {
+            Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("a direction is c2s or s2c".into()))?)
+        }
+        "ext" => Term::Extension(
+            extension::by_name(value)
+                .map(|room| room.descriptor().name)
+                .ok_or_else(|| wrong(format!("the proposals are {}", extension_names())))?,
+        ),
+        "kind" => Term::Kind(kinds(value).ok_or_else(|| wrong("no such kind of message".into()))?),
+        "event" => Term::Event(EventKind::from_name(value).ok_or_else(|| wrong("no such kind of event".into()))?),
+        "id" => Term::Id(value.to_owned()),
+        "stream" => Term::Stream(value.parse().map_err(|_| wrong("a stream has a number".into()))?),
+        "slow" => Term::Slow(limit(value, TIMES).ok_or_else(|| wrong("a time is like >500ms".into()))?),
+        "size" => Term::Size(limit(value, SIZES).ok_or_else(|| wrong("a size is like >10k".into()))?),
+        "text" => Term::Text(value.as_bytes().to_vec()),
+        _ => {
+            let names: Vec<_> = TERMS.iter().filter_map(|term| term.0.split(':').next()).collect();
+            return Err(wrong(format!("no such term; there are {}", names.join(", "))));
+        }
+    })
+}
+
+fn extension_names() -> String {
+    extension::REGISTRY.iter().map(|room| room.descriptor().name).collect::<Vec<_>>().join(", ")
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    GlobBuilder::new(pattern)
+        .literal_separator(false)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| error.kind().to_string())
+}
+
+fn kinds(name: &str) -> Option<Vec<MessageKind>> {
+    if name == "response" {
+        return Some(vec![MessageKind::Result, MessageKind::Error]);
+    }
+    MessageKind::ALL.into_iter().find(|kind| kind.name() == name).map(|kind| vec![kind])
+}
+
+const TIMES: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10), ("", 1e6)];
+const SIZES: &[(&str, f64)] =
+    &[("k", 1e3), ("K", 1e3), ("kB", 1e3), ("M", 1e6), ("MB", 1e6), ("G", 1e9), ("GB", 1e9), ("B", 1.0), ("", 1.0)];
+
+fn limit(text: &str, units: &[(&str, f64)]) -> Option<Limit> {
+    let (at_least, inclusive, number) = match text.as_bytes() {
+        [b'>', b'=', ..] => (true, true, &text[2..]),
+        [b'<', b'=', ..] => (false, true, &text[2..]),
+        [b'>', ..] => (true, false, &text[1..]),
+        [b'<', ..] => (false, false, &text[1..]),
+        _ => (true, true, text),
+    };
+    let end = number.find(|found: char| !found.is_ascii_digit() && found != '.').unwrap_or(number.len());
+    let (digits, unit) = number.split_at(end);
+    let factor = units.iter().find(|known| known.0 == unit)?.1;
+    let value = digits.parse::<f64>().ok()? * factor;
+    Some(Limit { at_least, inclusive, value: value as i64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::MessageHeader;
+    use crate::wire::Framing;
+    use proptest::prelude::*;
+
+    fn header(kind: MessageKind, direction: Direction, id: i64, len: u32) -> EventHeader {
+        EventHeader {
+            seq: 0,
+            time: 0,
+            stream: 0,
+            kind: EventKind::Message,
+            flags: Flags::toward(direction),
+            framing: Framing::Lf,
+            len,
+            offset: 0,
+            message: Some(MessageHeader { kind, method: None, id: Some(RecordedId::Integer(id)) }),
+        }
+    }
+
+    fn passes(filter: &str) -> Option<bool> {
+        let header = header(MessageKind::Request, Direction::ClientToServer, 7, 12_000);
+        let body = br#"{"method":"tools/call","params":{"name":"Bash","arguments":{"c":"git Commit"}}}"#;
+        let facts = Facts { header: &header, method: Some("tools/call"), latency: None, tool: None, body: Some(body) };
+        let parsed = Filter::parse(filter).expect(filter);
+        let with = parsed.decide(&facts);
+        let without = parsed.decide(&Facts { body: None, ..facts });
+        assert!(without.is_none() || without == with, "{filter}");
+        with
+    }
+
+    #[test]
+    fn terms_and_their_combinations() {
+        for yes in [
+            "",
+            "method:tools/*",
+            "method:* dir:c2s",
+            "tool:Ba*",
+            "kind:request id:7",
+            "size:>10k size:<=12k",
+            "text:commit",
+            "text:\"git commit\"",
+            "not error",
+            "dir:s2c or tool:Bash",
+            "not (dir:s2c or error) and (text:git)",
+            "stream:0 event:message",
+        ] {
+            assert_eq!(passes(yes), Some(true), "{yes}");
+        }
+        for no in
+            ["method:resources/*", "dir:s2c", "ext:mcpl", "slow:>1ms", "kind:response", "not text:git", "injected"]
+        {
+            assert_eq!(passes(no), Some(false), "{no}");
+        }
+    }
+
+    #[test]
+    fn latency_is_compared_in_its_unit() {
+        let header = header(MessageKind::Result, Direction::ServerToClient, 7, 10);
+        let facts = Facts { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
+        assert_eq!(Filter::parse("slow:>500ms").expect("parses").decide(&facts), Some(true));
+        assert_eq!(Filter::parse("slow:>0.7s").expect("parses").decide(&facts), Some(false));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let reason = |text: &str| Filter::parse(text).expect_err(text).to_string();
+        assert!(reason("foo").contains("text:foo"));
+        assert!(reason("colour:red").contains("method"));
+        assert!(reason("ext:nope").contains("mcpl"));
+        assert!(reason("(error").contains("not closed"));
+        assert!(reason("error and").contains("missing"));
+        assert!(reason("text:\"a").contains("quote"));
+        assert!(reason("error )").contains("alone"));
+        assert!(reason("slow:fast").contains("500ms"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(text in ".{0,60}") {
+            let _ = Filter::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The transparent tap: bytes go through untouched and at once, a copy goes to a recorder that works beside them.
+//!
+//! Never: `render`, `cli`.
+
+pub mod queue;
+pub mod recorder;
+pub mod relay;
+pub mod secrets;
+pub mod stdio;

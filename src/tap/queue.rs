@@ -1,0 +1,297 @@
+//! The bounded queue between relay and recorder. While it has room a relay only copies bytes into it; the recorder
+//! takes everything at once and is woken in batches, so that recording stays off the path of the traffic.
+
+use crate::wire::Direction;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a relay does when the queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOverload {
+    /// Waits for room: nothing is lost, traffic slows to the pace of the disk.
+    Block,
+    /// Goes on without recording: traffic keeps its pace, the loss is counted and noted in the reel.
+    Drop,
+}
+
+/// Where a chunk came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// A message stream.
+    Messages(Direction),
+    /// The server's standard error.
+    Stderr,
+}
+
+/// What lies in the queue beside the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// `len` bytes, read at `time` (nanoseconds since the clock base).
+    Chunk {
+        /// Where they came from.
+        lane: Lane,
+        /// When they were read.
+        time: i64,
+        /// How many.
+        len: usize,
+    },
+    /// The lane ended.
+    End {
+        /// Which.
+        lane: Lane,
+        /// When.
+        time: i64,
+    },
+    /// Bytes that were not recorded because the queue was full.
+    Lost {
+        /// Where they came from.
+        lane: Lane,
+        /// When the loss began.
+        time: i64,
+        /// How many bytes.
+        bytes: u64,
+        /// In how many reads.
+        chunks: u64,
+    },
+    /// A ready event for the reel: its kind's number and its payload, whose `len` bytes lie in the batch.
+    Event {
+        /// What happened.
+        kind: crate::trace::EventKind,
+        /// When.
+        time: i64,
+        /// The payload's length.
+        len: usize,
+    },
+}
+
+/// What the recorder takes at once.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+    /// The bytes of all chunks, one after another.
+    pub bytes: Vec<u8>,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        const KEEP: usize = 4 << 20;
+        self.entries.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(KEEP);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    batch: Batch,
+    losing: [Option<(i64, u64, u64)>; 3],
+    closed: bool,
+    recorder_gone: bool,
+    /// The recorder waits without a time limit: the next chunk must wake it.
+    recorder_asleep: bool,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Queue {
+    inner: Mutex<Inner>,
+    to_recorder: Condvar,
+    to_relays: Condvar,
+    bound: usize,
+    on_overload: OnOverload,
+    base: Instant,
+}
+
+impl Queue {
+    /// A queue that holds `bound` bytes at most (and a little bookkeeping beside them).
+    pub fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
+        Self {
+            inner: Mutex::default(),
+            to_recorder: Condvar::new(),
+            to_relays: Condvar::new(),
+            bound: bound.max(1),
+            on_overload,
+            base,
+        }
+    }
+
+    /// Nanoseconds since the clock base.
+    pub fn now(&self) -> i64 {
+        i64::try_from(self.base.elapsed().as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// Adds bytes read just now. Order over all lanes is the order of these calls.
+    pub fn push(&self, lane: Lane, bytes: &[u8]) {
+        let time = self.now();
+        let mut inner = self.lock();
+        if inner.recorder_gone {
+            return;
+        }
+        while inner.batch.bytes.len() + bytes.len() > self.bound && !inner.batch.bytes.is_empty() {
+            if self.on_overload == OnOverload::Drop {
+                let losing = inner.losing[lane_index(lane)].get_or_insert((time, 0, 0));
+                losing.1 += bytes.len() as u64;
+                losing.2 += 1;
+                return;
+            }
+            self.to_recorder.notify_one();
+            inner = self.to_relays.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            if inner.recorder_gone {
+                return;
+            }
+        }
+        note_loss(&mut inner, lane);
+        inner.batch.entries.push(Entry::Chunk { lane, time, len: bytes.len() });
+        inner.batch.bytes.extend_from_slice(bytes);
+        // Woken in batches: only from deep sleep, or when much has gathered.
+        if inner.recorder_asleep || inner.batch.bytes.len() > self.bound / 2 {
+            inner.recorder_asleep = false;
+            self.to_recorder.notify_one();
+        }
+    }
+
+    /// Adds an event that is not traffic.
+    pub fn push_event(&self, kind: crate::trace::EventKind, payload: &[u8]) {
+        let time = self.now();
+        let mut inner = self.lock();
+        inner.batch.entries.push(Entry::Event { kind, time, len: payload.len() });
+        inner.batch.bytes.extend_from_slice(payload);
+    }
+
+    /// Tells that a lane ended.
+    pub fn end(&self, lane: Lane) {
+        let time = self.now();
+        let mut inner = self.lock();
+        note_loss(&mut inner, lane);
+        inner.batch.entries.push(Entry::End { lane, time });
+    }
+
+    /// Tells that nothing comes any more.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.to_recorder.notify_one();
+    }
+
+    /// Waits up to `patience` (for ever where `None`) and takes what has gathered by then into `batch`.
+    ///
+    /// Answers false once the queue is closed and empty.
+    pub fn take(&self, batch: &mut Batch, patience: Option<Duration>) -> bool {
+        batch.clear();
+        let mut inner = self.lock();
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        while !inner.closed && inner.batch.bytes.len() <= self.bound / 2 {
+            match deadline {
+                None if !inner.batch.entries.is_empty() => break,
+                None => {
+                    inner.recorder_asleep = true;
+                    inner = self.to_recorder.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                }
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        break;
+                    }
+                    inner = self.to_recorder.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+        inner.recorder_asleep = false;
+        if inner.closed {
+            for lane in LANES {
+                note_loss(&mut inner, lane);
+            }
+        }
+        std::mem::swap(&mut inner.batch, batch);
+        let more = !inner.closed || !batch.entries.is_empty();
+        drop(inner);
+        self.to_relays.notify_all();
+        more
+    }
+
+    /// Tells relays that nobody takes any more: they go on without waiting.
+    pub fn abandon(&self) {
+        self.lock().recorder_gone = true;
+        self.to_relays.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const LANES: [Lane; 3] =
+    [Lane::Messages(Direction::ClientToServer), Lane::Messages(Direction::ServerToClient), Lane::Stderr];
+
+fn lane_index(lane: Lane) -> usize {
+    LANES.iter().position(|known| *known == lane).unwrap_or_default()
+}
+
+fn note_loss(inner: &mut Inner, lane: Lane) {
+    if let Some((time, bytes, chunks)) = inner.losing[lane_index(lane)].take() {
+        inner.batch.entries.push(Entry::Lost { lane, time, bytes, chunks });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const C2S: Lane = Lane::Messages(Direction::ClientToServer);
+
+    #[test]
+    fn a_full_queue_drops_and_counts_when_told_to() {
+        let queue = Queue::new(10, OnOverload::Drop, Instant::now());
+        queue.push(C2S, b"12345678");
+        queue.push(C2S, b"lost");
+        queue.push(C2S, b"too");
+        let mut batch = Batch::default();
+        assert!(queue.take(&mut batch, Some(Duration::ZERO)));
+        assert_eq!(batch.bytes, b"12345678");
+        queue.push(C2S, b"back");
+        queue.close();
+        assert!(queue.take(&mut batch, None));
+        assert!(matches!(batch.entries[0], Entry::Lost { bytes: 7, chunks: 2, .. }));
+        assert!(matches!(batch.entries[1], Entry::Chunk { len: 4, .. }));
+        assert!(!queue.take(&mut batch, None));
+    }
+
+    #[test]
+    fn a_full_queue_blocks_until_taken_and_loses_nothing() {
+        let queue = Queue::new(10, OnOverload::Block, Instant::now());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..100u8 {
+                    queue.push(C2S, &[number; 7]);
+                }
+                queue.close();
+            });
+            let mut all = Vec::new();
+            let mut batch = Batch::default();
+            while queue.take(&mut batch, None) {
+                assert!(batch.bytes.len() <= 10);
+                all.extend_from_slice(&batch.bytes);
+            }
+            assert_eq!(all, (0..100u8).flat_map(|number| [number; 7]).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn a_chunk_larger_than_the_bound_passes_alone() {
+        let queue = Queue::new(4, OnOverload::Drop, Instant::now());
+        queue.push(C2S, b"a long chunk");
+        let mut batch = Batch::default();
+        queue.close();
+        assert!(queue.take(&mut batch, None));
+        assert_eq!(batch.bytes, b"a long chunk");
+    }
+
+    #[test]
+    fn an_abandoned_queue_never_holds_a_relay() {
+        let queue = Queue::new(4, OnOverload::Block, Instant::now());
+        queue.abandon();
+        for _ in 0..10 {
+            queue.push(C2S, b"12345");
+        }
+    }
+}

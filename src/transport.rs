@@ -1,0 +1,5 @@
+//! The only home of processes and sockets.
+//!
+//! Never: reels, what a method means, proposals.
+
+pub mod child;

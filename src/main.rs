@@ -1,1 +1,10 @@
-fn main() {}
+//! The `mcpreel` binary: parse, run, map the outcome to an exit code. Nothing else.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(failure) = mcpreel::transport::child::become_if_asked() {
+        return mcpreel::cli::trampoline_failed(&failure);
+    }
+    mcpreel::cli::run()
+}

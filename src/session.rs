@@ -8,6 +8,7 @@ pub mod filter;
 pub mod pairing;
 pub mod summary;
 pub mod tracker;
+pub mod view;
 
 pub use pairing::Pairing;
 pub use tracker::Tracker;

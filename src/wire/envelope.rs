@@ -260,7 +260,7 @@ const SEEN_ERROR: u8 = 32;
 impl<'a> Envelope<'a> {
     /// Scans one message. Never fails: what it cannot make out is told by `kind` and `faults`.
     pub fn scan(text: &'a [u8]) -> Self {
-        let mut found = Self::of_kind(MessageKind::Blank);
+        let mut found = Self::bare(MessageKind::Blank);
         let start = json::skip_space(text, 0);
         match text.get(start) {
             None => {}
@@ -271,7 +271,8 @@ impl<'a> Envelope<'a> {
         found
     }
 
-    fn of_kind(kind: MessageKind) -> Self {
+    /// An envelope of a kind with nothing in it.
+    pub fn bare(kind: MessageKind) -> Self {
         Self {
             kind,
             id: None,
@@ -412,7 +413,8 @@ fn looks_like_json_array(text: &[u8]) -> bool {
     matches!(text.get(at), None | Some(b'{' | b'[' | b'"' | b']'))
 }
 
-fn says_is_error(result: &[u8]) -> bool {
+/// Whether a result says `"isError": true`.
+pub fn says_is_error(result: &[u8]) -> bool {
     json::members(result).any(|member| member.key == b"isError" && member.value == b"true")
 }
 

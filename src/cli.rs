@@ -1,0 +1,127 @@
+//! The command line: arguments, context, printer, errors, exit codes. One file a subcommand under `commands`.
+
+mod commands;
+pub mod error;
+mod jq;
+mod printer;
+mod reels;
+mod target;
+
+use clap::{CommandFactory, Parser, ValueEnum};
+use error::{CommandError, ErrorKind};
+use printer::Printer;
+use std::io;
+use std::process::{ExitCode, ExitStatus};
+
+/// Tap, keep, show, check, diff and poke Model Context Protocol traffic.
+///
+/// Put `mcpreel record --` in front of a server's command in your client's configuration, work as usual, then look
+/// at what crossed the wire with `mcpreel show`.
+#[derive(Debug, Parser)]
+#[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
+#[command(after_help = EXAMPLES)]
+pub struct Cli {
+    /// When to colour output.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
+    /// Tell more on standard error; twice for more still.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mcpreel demo                                     everything at once, on the built-in server
+  mcpreel record -- npx -y some-mcp-server         the tap: what a client starts in place of its server
+  mcpreel show                                     the newest reel, one line a message
+  mcpreel show session.reel 'method:tools/* slow:>500ms'
+  mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- some-mcp-server
+  mcpreel fire user-message 'what did we decide?' -- some-memory-server
+  mcpreel validate session.reel && mcpreel diff before.reel after.reel
+
+Exit codes:
+  0 clean   1 findings, differences or failed expectations   2 usage   3 unreadable input
+  4 the peer or the transport failed   5 a time limit passed   130 interrupted
+  `record` passes the wrapped server's own exit code through.";
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How a command ended, where it did not fail.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Exit code 0.
+    Clean,
+    /// Findings, differences or failed expectations: exit code 1.
+    Findings,
+    /// The wrapped server's own end.
+    Server(ExitStatus),
+}
+
+/// What every command gets.
+struct Context {
+    printer: Printer,
+    verbose: u8,
+}
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage_error(&error),
+    };
+    let context = Context { printer: Printer::new(cli.color), verbose: cli.verbose };
+    let outcome = cli.command.run(&context);
+    let outcome = outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Server(status)) => mirror(status),
+        Err(error) => {
+            if error.kind != ErrorKind::Quiet {
+                context.printer.complain(&error);
+            }
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+/// The trampoline could not become the server: as a shell would tell it.
+pub fn trampoline_failed(error: &io::Error) -> ExitCode {
+    let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
+    Printer::new(ColorChoice::Auto).complain(&error);
+    ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
+}
+
+/// The whole command line, for completions and man pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn usage_error(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 })
+}
+
+/// Ends as the server ended: with its exit code, or by its signal.
+fn mirror(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    if let Some(signal) = status.signal() {
+        // The server left its core file already, if it left one.
+        let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        return ExitCode::from(u8::try_from(128 + signal).unwrap_or(255));
+    }
+    ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(255))
+}

@@ -1,0 +1,68 @@
+//! `export`: a reel in other formats.
+
+use crate::cli::error::CommandError;
+use crate::cli::reels::Output;
+use crate::cli::{Context, Outcome, reels};
+use crate::exchange::jsonl;
+use crate::trace::Item;
+use clap::{Args, ValueEnum};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Write a reel in another format.
+///
+/// `jsonl` is lossless: `mcpreel import` makes the same events of it, every payload byte for byte.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel export session.reel | jq -c 'select(.message.method == \"tools/call\") | .message.params'
+  mcpreel export --format jsonl session.reel -o session.jsonl")]
+pub struct ExportArgs {
+    /// The reel; `-` for standard input; the newest recording where none is named.
+    reel: Option<PathBuf>,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
+    /// Write here; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Overwrite the file.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// JSON lines, one event a line; loses nothing.
+    Jsonl,
+}
+
+pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let mut reader = reader.with_payloads();
+    let mut out = Output::create(&args.output, args.force)?;
+    let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
+    jsonl::write_header(reader.header(), &mut out).map_err(writing)?;
+    let total = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let mut progress = context.printer.progress("exporting", total);
+    let (created, mut line, mut damaged) = (reader.header().created, Vec::new(), false);
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => {
+                damaged = true;
+                context.printer.note(&damage.to_string());
+            }
+            Item::Block(block) => {
+                for event in block.events() {
+                    jsonl::write_event(&event, created, &mut line);
+                    out.write_all(&line).map_err(writing)?;
+                }
+                reader.recycle(block);
+                progress.reach(reader.offset());
+            }
+        }
+    }
+    progress.finish();
+    out.finish()?;
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}

@@ -1,0 +1,96 @@
+//! `import`: other formats into a reel.
+
+use super::export::ExportFormat;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::reels::Output;
+use crate::cli::{Context, Outcome};
+use crate::exchange::jsonl::{JsonlError, Reader};
+use crate::render::line;
+use crate::trace::{ReelWriter, WriterOptions};
+use clap::Args;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// Make a reel of another format.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel import session.jsonl -o session.reel
+  grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o without-stderr.reel")]
+pub struct ImportArgs {
+    /// What to read; `-` for standard input.
+    input: PathBuf,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
+    /// Write the reel here; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Overwrite the file.
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (input, total): (Box<dyn BufRead>, u64) = if args.input == Path::new("-") {
+        (Box::new(BufReader::new(io::stdin())), 0)
+    } else {
+        let file = File::open(&args.input).map_err(|error| CommandError::reading(&args.input, &error))?;
+        let total = file.metadata().map_or(0, |about| about.len());
+        (Box::new(BufReader::with_capacity(1 << 20, file)), total)
+    };
+    let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
+    let mut reader = Reader::new(input).map_err(bad)?;
+    let out = Output::create(&args.output, args.force)?;
+    match convert(&mut reader, out, args, context, total) {
+        Ok((out, events, bytes)) => {
+            out.finish()?;
+            if args.output != Path::new("-") {
+                context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
+            }
+            Ok(Outcome::Clean)
+        }
+        Err((out, error)) => {
+            if let Some(out) = out {
+                out.discard();
+            }
+            Err(error)
+        }
+    }
+}
+
+type Converted = Result<(Output, u64, u64), (Option<Output>, CommandError)>;
+
+fn convert(
+    reader: &mut Reader<Box<dyn BufRead>>,
+    out: Output,
+    args: &ImportArgs,
+    context: &Context,
+    total: u64,
+) -> Converted {
+    let writing = |error: io::Error| (None, CommandError::writing(&args.output, &error));
+    let header = reader.header().clone();
+    let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
+    let mut progress = context.printer.progress("importing", total);
+    let mut taken = 0;
+    loop {
+        match reader.next_event() {
+            Ok(None) => break,
+            Ok(Some(event)) => {
+                taken += event.payload.len() as u64;
+                writer.append(event).map_err(writing)?;
+                progress.reach(taken);
+            }
+            Err(error) => {
+                let told = CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
+                return Err((writer.finish().ok().map(|(out, _)| out), told));
+            }
+        }
+    }
+    progress.finish();
+    let events = writer.next_seq();
+    let bytes = writer.written();
+    let (out, _) = writer.finish().map_err(writing)?;
+    Ok((out, events, bytes))
+}

@@ -1,0 +1,313 @@
+//! `reel`: what a reel file is, whether it is whole, making it whole, smaller, or bare bytes.
+
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::reels::Output;
+use crate::cli::{Context, Outcome, reels};
+use crate::exchange::jsonl;
+use crate::render::line;
+use crate::trace::reader::build_index;
+use crate::trace::writer::footer_bytes;
+use crate::trace::{Damage, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::wire::Framing;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Look after reel files: info, verify, repair, index, compact, cat.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  mcpreel reel info session.reel
+  mcpreel reel verify session.reel || mcpreel reel repair session.reel -o whole.reel
+  mcpreel reel compact session.reel               as small as it gets, in place
+  mcpreel reel cat --stream s2c session.reel      the server's exact bytes")]
+pub enum ReelCommand {
+    /// What a reel says about itself and holds.
+    Info(InfoArgs),
+    /// Read everything and report every damage. Exit code 1 where there is any.
+    Verify(OneReel),
+    /// Write a whole reel from what can be read; what is lost is noted as gaps.
+    Repair(RewriteArgs),
+    /// Give a reel without an index (from a killed recorder) its index, in place.
+    Index(OneReel),
+    /// Pack a reel as small as it gets.
+    Compact(RewriteArgs),
+    /// The exact bytes of one direction, or of standard error.
+    Cat(CatArgs),
+}
+
+/// A reel.
+#[derive(Debug, Args)]
+pub struct OneReel {
+    /// The reel; the newest recording where none is named.
+    reel: Option<PathBuf>,
+}
+
+/// What to tell.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// The reel; `-` for standard input; the newest recording where none is named.
+    reel: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+/// What to rewrite.
+#[derive(Debug, Args)]
+pub struct RewriteArgs {
+    /// The reel; `-` for standard input.
+    reel: PathBuf,
+    /// Write here; in place where nothing is named; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Overwrite the file.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Which bytes.
+#[derive(Debug, Args)]
+pub struct CatArgs {
+    /// The reel; `-` for standard input; the newest recording where none is named.
+    reel: Option<PathBuf>,
+    /// Whose bytes.
+    #[arg(long, value_enum, default_value_t = Lane::S2c)]
+    stream: Lane,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Lane {
+    /// From the client to the server.
+    C2s,
+    /// From the server to the client.
+    S2c,
+    /// The server's standard error.
+    Stderr,
+}
+
+pub fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
+    match command {
+        ReelCommand::Info(args) => info(args, context),
+        ReelCommand::Verify(args) => verify(args, context),
+        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), context),
+        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), context),
+        ReelCommand::Index(args) => index(args, context),
+        ReelCommand::Cat(args) => cat(args, context),
+    }
+}
+
+fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let failed = |error| CommandError::reading(&path, &error);
+    let (header, version) = (reader.header().clone(), reader.version());
+    let found = reader.index().map_err(failed)?.cloned();
+    let indexed = found.is_some();
+    let size = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let (index, damages) = match found {
+        Some(index) => (index, Vec::new()),
+        None => build_index(reader).map_err(failed)?,
+    };
+    let created = jsonl::rfc3339(header.created);
+    if args.format == Format::Json {
+        let told = json!({
+            "path": path.display().to_string(), "size": size, "version": version.to_string(), "created": created,
+            "tool": header.tool, "label": header.label, "notes": header.notes, "indexed": indexed,
+            "groups": index.groups.len(), "events": index.events, "bytes": index.bytes,
+            "seconds": index.times.map(|(first, last)| (last - first) as f64 / 1e9),
+            "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
+            "damages": damages.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        context.printer.line(&told.to_string())?;
+    } else {
+        context.printer.write(info_text(&path, size, &index, &header, &created, indexed).as_bytes())?;
+        for damage in &damages {
+            context.printer.note(&damage.to_string());
+        }
+    }
+    Ok(if damages.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+fn tallies(map: &std::collections::BTreeMap<String, crate::trace::index::Tally>) -> Value {
+    map.iter().map(|(name, tally)| (name.clone(), json!({"count": tally.0, "bytes": tally.1}))).collect()
+}
+
+fn info_text(
+    path: &Path,
+    size: u64,
+    index: &Index,
+    header: &crate::trace::FileHeader,
+    created: &str,
+    indexed: bool,
+) -> String {
+    let mut text = format!("{}\n", path.display());
+    let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<10} {value}\n"));
+    row("created", format!("{created} by {}", header.tool));
+    if let Some(label) = &header.label {
+        row("label", label.clone());
+    }
+    for (name, value) in &header.notes {
+        row("note", format!("{name}={value}"));
+    }
+    let span = index.times.map_or(0, |(first, last)| last - first);
+    row("holds", format!("{} events, {}, over {}", index.events, line::bytes(index.bytes), line::duration(span)));
+    let share = if index.bytes > 0 {
+        format!(", {:.1} % of the traffic", size as f64 * 100.0 / index.bytes as f64)
+    } else {
+        String::new()
+    };
+    row("size", format!("{} in {} groups{share}", line::bytes(size), index.groups.len()));
+    if !indexed {
+        row("index", "none: the recorder was killed, or is still at work (`mcpreel reel index` adds it)".into());
+    }
+    for (name, tally) in &index.kinds {
+        row("", format!("{} {name}, {}", tally.0, line::bytes(tally.1)));
+    }
+    text
+}
+
+fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
+    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let mut reader = reader.with_payloads();
+    let total = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let mut progress = context.printer.progress("verifying", total);
+    let (mut events, mut bytes, mut damages) = (0u64, 0u64, Vec::new());
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => damages.push(damage),
+            Item::Block(block) => {
+                events += block.headers.len() as u64;
+                bytes += block.headers.iter().map(|header| u64::from(header.len)).sum::<u64>();
+                progress.reach(reader.offset());
+                reader.recycle(block);
+            }
+        }
+    }
+    progress.finish();
+    damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", path.display())))?;
+    let indexed = reader.index().map_err(|error| CommandError::reading(&path, &error))?.is_some();
+    let note = if indexed { "" } else { ", no index" };
+    context.printer.line(&format!("{}: {events} events, {} read{note}", path.display(), line::bytes(bytes)))?;
+    if damages.is_empty() {
+        return Ok(Outcome::Clean);
+    }
+    context.printer.note("`mcpreel reel repair` writes a whole reel from what can be read");
+    Ok(Outcome::Findings)
+}
+
+/// Copies every event that can be read; what cannot is noted as a gap.
+fn rewrite(args: &RewriteArgs, options: WriterOptions, context: &Context) -> Result<Outcome, CommandError> {
+    let (reader, path) = reels::open(Some(&args.reel))?;
+    let mut reader = reader.with_payloads();
+    let in_place = args.output.is_none() && path != Path::new("-");
+    let target = args.output.clone().unwrap_or_else(|| path.clone());
+    let out = Output::create(&target, args.force || in_place)?;
+    let (before, header) = (std::fs::metadata(&path).map_or(0, |about| about.len()), reader.header().clone());
+    let writing = |error: io::Error| CommandError::writing(&target, &error);
+    let mut writer = ReelWriter::create(out, &header, options).map_err(writing)?;
+    let mut progress = context.printer.progress("rewriting", before);
+    let (mut lost, mut last_time) = (0u64, 0);
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => {
+                lost += damage.events;
+                context.printer.note(&damage.to_string());
+                append_gap(&mut writer, last_time, &damage).map_err(writing)?;
+            }
+            Item::Block(block) => {
+                for event in block.events() {
+                    let head = event.header;
+                    last_time = head.time;
+                    let (time, stream, kind, flags, framing) =
+                        (head.time, head.stream, head.kind, head.flags, head.framing);
+                    let payload = event.payload;
+                    writer.append(NewEvent { time, stream, kind, flags, framing, payload }).map_err(writing)?;
+                }
+                reader.recycle(block);
+                progress.reach(reader.offset());
+            }
+        }
+    }
+    progress.finish();
+    let events = writer.next_seq();
+    let (out, _) = writer.finish().map_err(writing)?;
+    out.finish()?;
+    if target != Path::new("-") {
+        let after = std::fs::metadata(&target).map_or(0, |about| about.len());
+        let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
+        let (from, to) = (line::bytes(before), line::bytes(after));
+        context.printer.note(&format!("{events} events{lost}; {from} → {to} in {}", target.display()));
+    }
+    Ok(Outcome::Clean)
+}
+
+fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io::Result<()> {
+    let mut payload = Vec::new();
+    let told = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
+    ciborium::into_writer(&told, &mut payload).map_err(io::Error::other)?;
+    let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
+    writer.append(NewEvent { time, stream: 0, kind, flags, framing, payload: &payload })
+}
+
+fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
+    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let failed = |error| CommandError::reading(&path, &error);
+    if reader.index().map_err(failed)?.is_some() {
+        context.printer.note(&format!("{} has its index", path.display()));
+        return Ok(Outcome::Clean);
+    }
+    let (index, damages) = build_index(reader).map_err(failed)?;
+    if !damages.is_empty() {
+        let told = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {told}", path.display()))
+            .hint("`mcpreel reel repair` writes a whole reel, with its index"));
+    }
+    let writing = |error| CommandError::writing(&path, &error);
+    let mut file = File::options().append(true).open(&path).map_err(writing)?;
+    let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
+    let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
+    file.write_all(&footer).map_err(writing)?;
+    context.printer.note(&format!("{} events indexed in {}", index.events, path.display()));
+    Ok(Outcome::Clean)
+}
+
+fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let mut damaged = false;
+    let mut reader: ReelReader = reader.with_payloads();
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => {
+                damaged = true;
+                context.printer.note(&damage.to_string());
+            }
+            Item::Block(block) => {
+                for event in block.events() {
+                    let head = event.header;
+                    let lane = match head.kind {
+                        EventKind::Stderr => Lane::Stderr,
+                        EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Lane::S2c,
+                        EventKind::Message => Lane::C2s,
+                        _ => continue,
+                    };
+                    if lane == args.stream {
+                        context.printer.write(event.payload)?;
+                        context.printer.write(head.framing.terminator())?;
+                    }
+                }
+                reader.recycle(block);
+            }
+        }
+    }
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}

@@ -1,0 +1,291 @@
+//! `show`: pretty-print, filter and follow reels.
+
+mod forms;
+
+use crate::cli::error::CommandError;
+use crate::cli::jq::Jq;
+use crate::cli::{Context, Outcome, reels};
+use crate::session::filter::{Facts, Filter, TERMS};
+use crate::session::view::{Viewer, Words};
+use crate::trace::{Block, EventHeader, Item, MessageHeader, ReelReader};
+use crate::wire::MessageKind;
+use clap::{Args, ValueEnum};
+use forms::{Form, Shown};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Show what crossed the wire: a line a message, in full, as a table or as JSON.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+pub struct ShowArgs {
+    /// The reel (`-` for standard input; the newest recording where none is named), then a filter.
+    #[arg(value_name = "REEL] [FILTER")]
+    words: Vec<String>,
+    /// How to print.
+    #[arg(short, long, value_enum, default_value_t = Format::List)]
+    format: Format,
+    /// Short for `--format full`.
+    #[arg(long, conflicts_with = "format")]
+    full: bool,
+    /// The exact payload bytes, each followed by a line end.
+    #[arg(long, conflicts_with_all = ["format", "full"])]
+    raw: bool,
+    /// Do not fold long strings in the full form.
+    #[arg(long)]
+    no_fold: bool,
+    /// Run a jq program on each event's JSON object and print what it gives.
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "full", "raw"])]
+    jq: Option<String>,
+    /// Keep reading as the reel grows.
+    #[arg(long)]
+    follow: bool,
+    /// How times are shown.
+    #[arg(long, value_enum, default_value_t = TimeForm::Offset, value_name = "FORM")]
+    time: TimeForm,
+    /// Begin at this time: seconds from the reel's beginning, or an RFC 3339 time.
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// Begin at this event.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "from")]
+    seq: Option<u64>,
+    /// Show at most so many events.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line an event.
+    List,
+    /// Each event with its whole message, laid out and coloured.
+    Full,
+    /// Tables of a thousand rows at most.
+    Table,
+    /// One JSON object an event, as `export --format jsonl` writes it, with what was derived added.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TimeForm {
+    /// Seconds from the reel's beginning.
+    Offset,
+    /// The clock on the wall here.
+    Clock,
+    /// RFC 3339 in UTC.
+    Utc,
+}
+
+fn after_help() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut text = "\
+Examples:
+  mcpreel show                                        the newest recording
+  mcpreel show session.reel --full 'tool:echo'
+  mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
+  mcpreel show --follow 'dir:s2c kind:notification'
+  mcpreel show session.reel --jq '.message.params.name // empty'
+
+Filter terms, joined by and (or nothing), or, not and parentheses:
+"
+        .to_owned();
+        for (term, meaning) in TERMS {
+            text.push_str(&format!("  {term:<20} {meaning}\n"));
+        }
+        text
+    })
+}
+
+/// How long a follower waits before it looks again.
+const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
+
+pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (path, words) = split_words(&args.words);
+    let filter = parse_filter(&words.join(" "))?;
+    let (mut reader, path) = reels::open(path)?;
+    if args.follow {
+        reader = reader.following();
+    }
+    let start = Start::of(args, &mut reader, &path)?;
+    let form = make_form(args, context, &reader)?;
+    let mut show = Show { filter, viewer: Viewer::default(), words: Words::default(), form, start, left: args.limit };
+    let damaged = show.run(&mut reader, &path, context, args.follow)?;
+    show.form.finish(context)?;
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// The first word names a reel unless it is a filter's: a file that is there, `-`, or something ending in `.reel`.
+fn split_words(words: &[String]) -> (Option<&Path>, &[String]) {
+    match words.split_first() {
+        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
+            (Some(Path::new(first.as_str())), rest)
+        }
+        _ => (None, words),
+    }
+}
+
+fn parse_filter(text: &str) -> Result<Filter, CommandError> {
+    Filter::parse(text).map_err(|error| {
+        CommandError::usage(error.to_string())
+            .hint("a filter is like: method:tools/* slow:>500ms; `mcpreel show --help` lists every term")
+            .hint("a reel's name ends in .reel, or the file must exist")
+    })
+}
+
+fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
+    let format = match (&args.jq, args.raw, args.full) {
+        (Some(code), ..) => forms::Kind::Jq(Jq::compile(code)?),
+        (None, true, _) => forms::Kind::Raw,
+        (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
+        (None, false, false) => match args.format {
+            Format::List => forms::Kind::List,
+            Format::Full => forms::Kind::Full { fold: !args.no_fold },
+            Format::Table => forms::Kind::Table(Vec::new()),
+            Format::Json => forms::Kind::Json,
+        },
+    };
+    let time = match args.time {
+        TimeForm::Offset => forms::Clock::Offset,
+        TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
+        TimeForm::Utc => forms::Clock::Utc,
+    };
+    Ok(Form::new(format, time, reader.header().created, &context.printer))
+}
+
+/// Where to begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    time: Option<i64>,
+    seq: Option<u64>,
+}
+
+impl Start {
+    fn of(args: &ShowArgs, reader: &mut ReelReader, path: &Path) -> Result<Self, CommandError> {
+        let failed = |error| CommandError::reading(path, &error);
+        if let Some(seq) = args.seq {
+            reader.seek_seq(seq).map_err(failed)?;
+            return Ok(Self { time: None, seq: Some(seq) });
+        }
+        let Some(text) = &args.from else { return Ok(Self::default()) };
+        let time = match text.trim_end_matches('s').parse::<f64>() {
+            Ok(seconds) => (seconds * 1e9) as i64,
+            Err(_) => text
+                .parse::<jiff::Timestamp>()
+                .ok()
+                .and_then(|time| i64::try_from(time.as_nanosecond()).ok())
+                .and_then(|time| time.checked_sub(reader.header().created))
+                .ok_or_else(|| {
+                    CommandError::usage(format!("{text:?} is no time"))
+                        .hint("a time is like 12.5 (seconds from the beginning) or 2026-11-21T20:00:00Z")
+                })?,
+        };
+        reader.seek_time(time).map_err(failed)?;
+        Ok(Self { time: Some(time), seq: None })
+    }
+
+    fn is_before(&self, header: &EventHeader) -> bool {
+        self.seq.is_some_and(|seq| header.seq < seq) || self.time.is_some_and(|time| header.time < time)
+    }
+}
+
+struct Show {
+    filter: Filter,
+    viewer: Viewer,
+    words: Words,
+    form: Form,
+    start: Start,
+    left: Option<u64>,
+}
+
+impl Show {
+    /// Shows everything. Answers whether damage was met.
+    fn run(
+        &mut self,
+        reader: &mut ReelReader,
+        path: &Path,
+        context: &Context,
+        follow: bool,
+    ) -> Result<bool, CommandError> {
+        let mut damaged = false;
+        let failed = |error| CommandError::reading(path, &error);
+        while self.left != Some(0) {
+            match reader.next().map_err(failed)? {
+                Some(Item::Damage(damage)) => {
+                    damaged = true;
+                    context.printer.note(&damage.to_string());
+                }
+                Some(Item::Block(mut block)) => {
+                    if self.needs_payload(&block, reader)
+                        && let Err(damage) = reader.load_payload(&mut block).map_err(failed)?
+                    {
+                        damaged = true;
+                        context.printer.note(&damage.to_string());
+                    }
+                    self.block(&block, reader.methods(), context)?;
+                    reader.recycle(block);
+                    if follow {
+                        context.printer.flush().map_err(CommandError::output)?;
+                    }
+                }
+                None if follow && !reader.has_ended() => std::thread::sleep(FOLLOW_PAUSE),
+                None => break,
+            }
+        }
+        Ok(damaged)
+    }
+
+    /// Whether any event of a block could have to be shown, or tells something about one that will be.
+    fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
+        let in_words = self.form.tells_words();
+        block.headers.iter().any(|header| {
+            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+            if is_request && in_words {
+                return true;
+            }
+            // An answer's method and latency are not known yet here; whatever they decide needs the payload.
+            let paired = header.message.as_ref().is_some_and(|message| message.kind.is_response());
+            let method = method_name(header.message.as_ref(), None, reader.methods());
+            let facts = Facts { header, method, latency: None, tool: None, body: None };
+            paired || self.filter.decide(&facts) != Some(false)
+        })
+    }
+
+    fn block(&mut self, block: &Block, methods: &[Box<str>], context: &Context) -> Result<(), CommandError> {
+        for header in &block.headers {
+            let event = block.event(header);
+            let placed = self.viewer.place(header);
+            let method = method_name(header.message.as_ref(), placed.method, methods);
+            let facts = Facts {
+                header,
+                method,
+                latency: placed.latency,
+                tool: placed.tool.as_deref(),
+                body: block.is_loaded().then(|| event.body()),
+            };
+            let shown = !self.start.is_before(header) && self.filter.decide(&facts).unwrap_or(false);
+            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+            if (shown && self.form.tells_words()) || (is_request && block.is_loaded()) {
+                self.words.tell(&event, method, &placed);
+            }
+            if is_request {
+                self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
+            }
+            if shown {
+                self.form.show(&Shown { event, method, placed: &placed, words: &self.words }, context)?;
+                if let Some(left) = &mut self.left {
+                    *left -= 1;
+                    if *left == 0 {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn method_name<'a>(message: Option<&MessageHeader>, placed: Option<u32>, methods: &'a [Box<str>]) -> Option<&'a str> {
+    let number = placed.or(message?.method)?;
+    methods.get(number as usize).map(|name| &**name)
+}

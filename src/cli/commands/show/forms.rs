@@ -1,0 +1,293 @@
+//! The forms in which `show` prints an event.
+
+use crate::cli::Context;
+use crate::cli::error::CommandError;
+use crate::cli::jq::Jq;
+use crate::cli::printer::Printer;
+use crate::exchange::jsonl;
+use crate::render::line::{self, Arrow, Line, Mood};
+use crate::render::pretty::{Layout, pretty};
+use crate::render::style::Palette;
+use crate::session::view::{Placed, Words, write_id};
+use crate::trace::{Event, EventKind, Flags};
+use crate::wire::{Direction, MessageKind, json};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use tabled::builder::Builder;
+use tabled::settings::{Style, Width};
+
+/// How to print.
+pub enum Kind {
+    /// One line an event.
+    List,
+    /// The whole message, laid out.
+    Full {
+        /// Long strings are folded.
+        fold: bool,
+    },
+    /// Rows that wait for their table.
+    Table(Vec<[String; 7]>),
+    /// One JSON object an event.
+    Json,
+    /// Payload bytes.
+    Raw,
+    /// What a jq program gives.
+    Jq(Jq),
+}
+
+/// How times are shown.
+pub enum Clock {
+    /// Seconds from the beginning.
+    Offset,
+    /// The clock on the wall.
+    Local(jiff::tz::TimeZone),
+    /// RFC 3339.
+    Utc,
+}
+
+/// An event that is to be shown.
+pub struct Shown<'a> {
+    pub event: Event<'a>,
+    pub method: Option<&'a str>,
+    pub placed: &'a Placed,
+    pub words: &'a Words,
+}
+
+/// Prints events in one form. Its buffers are used again.
+pub struct Form {
+    kind: Kind,
+    clock: Clock,
+    created: i64,
+    palette: Palette,
+    width: Option<usize>,
+    out: Vec<u8>,
+    time: String,
+    id: String,
+}
+
+/// A table is printed when it has so many rows, so that memory stays flat.
+const TABLE_ROWS: usize = 1000;
+/// Strings longer than this are folded in the full form.
+const FOLD: usize = 400;
+
+impl Form {
+    pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
+        let (palette, width) = (printer.palette, printer.width);
+        Self { kind, clock, created, palette, width, out: Vec::new(), time: String::new(), id: String::new() }
+    }
+
+    /// Whether it prints what events say in words.
+    pub fn tells_words(&self) -> bool {
+        !matches!(self.kind, Kind::Raw)
+    }
+
+    pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
+        self.out.clear();
+        self.time.clear();
+        self.id.clear();
+        match &mut self.kind {
+            Kind::Raw => {
+                self.out.extend_from_slice(shown.event.payload);
+                self.out.push(b'\n');
+            }
+            Kind::Json => json_line(shown, self.created, &mut self.out),
+            Kind::Jq(jq) => {
+                let mut text = Vec::new();
+                json_line(shown, self.created, &mut text);
+                if let Err(reason) = jq.run(&text, &mut self.out) {
+                    context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
+                }
+            }
+            Kind::List | Kind::Full { .. } | Kind::Table(_) => self.in_words(shown, context)?,
+        }
+        context.printer.write(&self.out)
+    }
+
+    fn in_words(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
+        let header = shown.event.header;
+        write_time(&self.clock, self.created, header.time, &mut self.time);
+        write_id(header.message.as_ref().and_then(|message| message.id.as_ref()), &mut self.id);
+        let kind_name;
+        let title = match (&header.message, shown.method) {
+            (_, Some(method)) => method,
+            (Some(message), None) if message.kind.is_response() => "answer to no known request",
+            (Some(message), None) => message.kind.name(),
+            (None, None) => {
+                kind_name = header.kind.name();
+                &kind_name
+            }
+        };
+        let line = Line {
+            seq: header.seq,
+            time: &self.time,
+            arrow: arrow(shown),
+            size: u64::from(header.len),
+            latency: shown.placed.latency,
+            id: &self.id,
+            title,
+            about: &shown.words.about,
+            outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
+            mood: mood(shown),
+        };
+        match &mut self.kind {
+            Kind::Table(rows) => {
+                rows.push(row(&line));
+                if rows.len() >= TABLE_ROWS {
+                    let rows = std::mem::take(rows);
+                    context.printer.line(&table(rows, self.width))?;
+                }
+            }
+            Kind::Full { fold } => {
+                line::write(&line, &self.palette, self.width, &mut self.out);
+                let fold = fold.then_some(FOLD);
+                full(shown, &Layout { palette: self.palette, fold, indent: 2, margin: 6 }, &mut self.out);
+            }
+            _ => line::write(&line, &self.palette, self.width, &mut self.out),
+        }
+        Ok(())
+    }
+
+    /// Prints what waits.
+    pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
+        match &mut self.kind {
+            Kind::Table(rows) if !rows.is_empty() => {
+                let rows = std::mem::take(rows);
+                context.printer.line(&table(rows, self.width))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn arrow(shown: &Shown<'_>) -> Arrow {
+    match (shown.event.header.kind, shown.event.header.direction()) {
+        (EventKind::Message, Direction::ClientToServer) => Arrow::ToServer,
+        (EventKind::Message, Direction::ServerToClient) => Arrow::ToClient,
+        _ => Arrow::None,
+    }
+}
+
+fn mood(shown: &Shown<'_>) -> Mood {
+    let header = shown.event.header;
+    let failed = header.flags.has(Flags::TOOL_ERROR)
+        || header.kind == EventKind::Gap
+        || header.message.as_ref().is_some_and(|message| {
+            matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
+        });
+    match header.kind {
+        _ if failed => Mood::Error,
+        EventKind::Message => Mood::Plain,
+        _ => Mood::Faint,
+    }
+}
+
+fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
+    let _ = match clock {
+        Clock::Offset => {
+            let sign = if time < 0 { "-" } else { "" };
+            let microseconds = time.unsigned_abs() / 1000;
+            write!(out, "{sign}{}.{:06}", microseconds / 1_000_000, microseconds % 1_000_000)
+        }
+        Clock::Utc => {
+            out.push_str(&jsonl::rfc3339(created.saturating_add(time)));
+            Ok(())
+        }
+        Clock::Local(zone) => {
+            let moment = jiff::Timestamp::from_nanosecond(i128::from(created) + i128::from(time)).unwrap_or_default();
+            write!(out, "{}", moment.to_zoned(zone.clone()).strftime("%H:%M:%S.%3f"))
+        }
+    };
+}
+
+fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
+    jsonl::write_members(&shown.event, created, out);
+    if let Some(message) = &shown.event.header.message {
+        let _ = write!(out, ",\"kind\":\"{}\"", message.kind.name());
+    }
+    if let Some(method) = shown.method {
+        out.extend_from_slice(b",\"method\":");
+        let _ = serde_json::to_writer(&mut *out, method);
+    }
+    if let Some(latency) = shown.placed.latency {
+        let _ = write!(out, ",\"latency_ms\":{}", latency as f64 / 1e6);
+    }
+    let words = shown.words;
+    for (name, text) in [("about", &words.about), ("outcome", &words.outcome)] {
+        if !text.is_empty() {
+            let _ = write!(out, ",\"{name}\":");
+            let _ = serde_json::to_writer(&mut *out, text);
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
+    let event = &shown.event;
+    if let Some(described) = jsonl::described(event) {
+        pretty(described.to_string().as_bytes(), layout, out);
+        out.push(b'\n');
+        return;
+    }
+    let body = event.body();
+    if body.is_empty() {
+        return;
+    }
+    if event.header.kind == EventKind::Message && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
+        pretty(body, layout, out);
+        out.push(b'\n');
+        let malformed = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Malformed);
+        if malformed || event.header.flags.has(Flags::FAULTY) {
+            faults(body, layout, out);
+        }
+        return;
+    }
+    for line in String::from_utf8_lossy(body).lines() {
+        out.extend_from_slice(b"      ");
+        out.extend(line.chars().map(line::visible).collect::<String>().into_bytes());
+        out.push(b'\n');
+    }
+}
+
+/// What is odd about a message, in words below it.
+fn faults(body: &[u8], layout: &Layout, out: &mut Vec<u8>) {
+    let warning = layout.palette.warning;
+    let mut told: Vec<String> =
+        crate::wire::Envelope::scan(body).faults.iter().map(|fault| fault.phrase().to_owned()).collect();
+    told.extend(json::check(body).err());
+    for text in told {
+        let _ = writeln!(out, "      {warning}! {text}{warning:#}");
+    }
+}
+
+fn row(line: &Line<'_>) -> [String; 7] {
+    let arrow = match line.arrow {
+        Arrow::ToServer => "→",
+        Arrow::ToClient => "←",
+        Arrow::None => "·",
+    };
+    let about = match line.outcome {
+        Some(outcome) => format!("{} → {outcome}", line.about),
+        None => line.about.to_owned(),
+    };
+    [
+        line.seq.to_string(),
+        line.time.to_owned(),
+        arrow.to_owned(),
+        line.id.to_owned(),
+        line.title.to_owned(),
+        about.chars().map(line::visible).collect(),
+        line.latency.map(line::duration).unwrap_or_else(|| line::bytes(line.size)),
+    ]
+}
+
+fn table(rows: Vec<[String; 7]>, width: Option<usize>) -> String {
+    let mut builder = Builder::default();
+    builder.push_record(["#", "time", "", "id", "method", "about", "took / size"]);
+    rows.into_iter().for_each(|row| builder.push_record(row));
+    let mut table = builder.build();
+    table.with(Style::rounded());
+    if let Some(width) = width {
+        table.with(Width::truncate(width).suffix("…").priority(tabled::settings::peaker::Priority::max(true)));
+    }
+    table.to_string()
+}

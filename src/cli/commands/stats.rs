@@ -1,0 +1,281 @@
+//! `stats`: what happened, from the headers of a reel alone.
+
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome, reels};
+use crate::render::line;
+use crate::session::Pairing;
+use crate::trace::{EventHeader, EventKind, Flags, Item, ReelReader};
+use crate::wire::MessageKind;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use tabled::builder::Builder;
+use tabled::settings::object::Columns;
+use tabled::settings::{Alignment, Style};
+
+/// Count what happened: messages, bytes, errors, latencies, unanswered requests, by method.
+///
+/// Reads headers only, so it is quick on any reel.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel stats                       the newest recording
+  mcpreel stats session.reel --format json | jq '.methods[\"tools/call\"].latency_ms'")]
+pub struct StatsArgs {
+    /// The reel; `-` for standard input; the newest recording where none is named.
+    reel: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let stats = Stats::read(&mut reader).map_err(|error| CommandError::reading(&path, &error))?;
+    match args.format {
+        Format::Json => context.printer.line(&stats.to_json(reader.methods()).to_string())?,
+        Format::Human => {
+            context.printer.line(&format!("{}\n", path.display()))?;
+            context.printer.line(&stats.to_text(reader.methods()))?;
+        }
+    }
+    for damage in &stats.damages {
+        context.printer.note(damage);
+    }
+    Ok(if stats.damages.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// Counts of one method.
+#[derive(Debug, Default)]
+struct MethodStats {
+    calls: u64,
+    bytes: u64,
+    answers: u64,
+    errors: u64,
+    tool_errors: u64,
+    latency_sum: i64,
+    latency_max: i64,
+    latencies: Reservoir,
+}
+
+/// A bounded sample of latencies, for quantiles in constant memory.
+#[derive(Debug, Default)]
+struct Reservoir {
+    sample: Vec<i64>,
+    seen: u64,
+    state: u64,
+}
+
+impl Reservoir {
+    const SIZE: usize = 1024;
+
+    fn add(&mut self, value: i64) {
+        self.seen += 1;
+        if self.sample.len() < Self::SIZE {
+            return self.sample.push(value);
+        }
+        // A fixed generator: the same reel always gives the same figures.
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = ((self.state >> 33) % self.seen) as usize;
+        if let Some(slot) = self.sample.get_mut(place) {
+            *slot = value;
+        }
+    }
+
+    fn median(&self) -> Option<i64> {
+        let mut sorted = self.sample.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Stats {
+    events: u64,
+    bytes: u64,
+    kinds: [u64; MessageKind::ALL.len()],
+    messages: u64,
+    stderr_bytes: u64,
+    gaps: u64,
+    first: Option<i64>,
+    last: i64,
+    /// By method number; the last place is for messages without one.
+    methods: Vec<MethodStats>,
+    open: Pairing<(u32, i64)>,
+    orphans: u64,
+    damages: Vec<String>,
+}
+
+impl Stats {
+    fn read(reader: &mut ReelReader) -> std::io::Result<Self> {
+        let mut stats = Self::default();
+        while let Some(item) = reader.next()? {
+            match item {
+                Item::Damage(damage) => stats.damages.push(damage.to_string()),
+                Item::Block(block) => {
+                    let known = reader.methods().len();
+                    if stats.methods.len() < known {
+                        stats.methods.resize_with(known, MethodStats::default);
+                    }
+                    block.headers.iter().for_each(|header| stats.add(header));
+                    reader.recycle(block);
+                }
+            }
+        }
+        Ok(stats)
+    }
+
+    fn add(&mut self, header: &EventHeader) {
+        self.events += 1;
+        self.bytes += u64::from(header.len);
+        self.first = Some(self.first.map_or(header.time, |first| first.min(header.time)));
+        self.last = self.last.max(header.time);
+        match header.kind {
+            EventKind::Stderr => self.stderr_bytes += u64::from(header.len),
+            EventKind::Gap => self.gaps += 1,
+            _ => {}
+        }
+        let Some(message) = &header.message else { return };
+        self.messages += 1;
+        self.kinds[message.kind as usize] += 1;
+        if let Some(method) = message.method.and_then(|number| self.methods.get_mut(number as usize)) {
+            method.calls += 1;
+            method.bytes += u64::from(header.len);
+        }
+        let Some(id) = &message.id else { return };
+        match (message.kind, message.method) {
+            (MessageKind::Request, Some(number)) => {
+                self.open.ask(header.stream, header.direction(), id.key(), (number, header.time));
+            }
+            (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
+                Some((number, asked)) => self.answer(number, header, header.time - asked),
+                None => self.orphans += 1,
+            },
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, number: u32, header: &EventHeader, latency: i64) {
+        let Some(method) = self.methods.get_mut(number as usize) else { return };
+        method.answers += 1;
+        method.bytes += u64::from(header.len);
+        method.latency_sum += latency;
+        method.latency_max = method.latency_max.max(latency);
+        method.latencies.add(latency);
+        if header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error) {
+            method.errors += 1;
+        }
+        if header.flags.has(Flags::TOOL_ERROR) {
+            method.tool_errors += 1;
+        }
+    }
+
+    /// Methods with their names, the busiest first.
+    fn by_name<'a>(&'a self, names: &'a [Box<str>]) -> Vec<(&'a str, &'a MethodStats, u64)> {
+        let mut waiting = vec![0u64; self.methods.len()];
+        for (number, _) in self.open.unanswered() {
+            waiting[*number as usize] += 1;
+        }
+        let mut rows: Vec<_> = names
+            .iter()
+            .zip(&self.methods)
+            .zip(waiting)
+            .map(|((name, method), waiting)| (&**name, method, waiting))
+            .collect();
+        rows.sort_by(|a, b| b.1.calls.cmp(&a.1.calls).then(a.0.cmp(b.0)));
+        rows
+    }
+
+    fn to_json(&self, names: &[Box<str>]) -> Value {
+        let milliseconds = |nanoseconds: i64| nanoseconds as f64 / 1e6;
+        let methods: serde_json::Map<String, Value> = self
+            .by_name(names)
+            .into_iter()
+            .map(|(name, method, unanswered)| {
+                let latency = method.latencies.median().map(|median| {
+                    json!({
+                        "median": milliseconds(median),
+                        "mean": milliseconds(method.latency_sum / method.answers.max(1) as i64),
+                        "max": milliseconds(method.latency_max),
+                    })
+                });
+                let counts = json!({
+                    "calls": method.calls, "answers": method.answers, "errors": method.errors,
+                    "tool_errors": method.tool_errors, "unanswered": unanswered, "bytes": method.bytes,
+                    "latency_ms": latency,
+                });
+                (name.to_owned(), counts)
+            })
+            .collect();
+        let kinds: serde_json::Map<String, Value> = MessageKind::ALL
+            .iter()
+            .zip(self.kinds)
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| (kind.name().to_owned(), count.into()))
+            .collect();
+        json!({
+            "events": self.events, "messages": self.messages, "bytes": self.bytes,
+            "seconds": (self.last - self.first.unwrap_or(self.last)) as f64 / 1e9,
+            "kinds": kinds, "unanswered": self.open.len(), "orphan_answers": self.orphans,
+            "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "methods": methods,
+        })
+    }
+
+    fn to_text(&self, names: &[Box<str>]) -> String {
+        let mut table = Builder::default();
+        table.push_record(["method", "calls", "answers", "errors", "open", "size", "median", "slowest"]);
+        for (name, method, waiting) in self.by_name(names) {
+            let span = |value: Option<i64>| value.map(line::duration).unwrap_or_default();
+            let answered = method.answers > 0;
+            table.push_record([
+                name.chars().map(line::visible).collect(),
+                method.calls.to_string(),
+                if answered { method.answers.to_string() } else { String::new() },
+                blank_zero(method.errors + method.tool_errors),
+                blank_zero(waiting),
+                line::bytes(method.bytes),
+                span(method.latencies.median()),
+                span(answered.then_some(method.latency_max)),
+            ]);
+        }
+        let mut built = table.build();
+        built.with(Style::blank()).modify(Columns::new(1..), Alignment::right());
+        let kinds: Vec<String> = MessageKind::ALL
+            .iter()
+            .zip(self.kinds)
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| format!("{count} {}", kind.name()))
+            .collect();
+        let mut text = format!(
+            "{} messages ({}), {}, over {}",
+            self.messages,
+            kinds.join(", "),
+            line::bytes(self.bytes),
+            line::duration(self.last - self.first.unwrap_or(self.last)),
+        );
+        let extras = [
+            (self.open.len() as u64, "requests unanswered"),
+            (self.orphans, "answers without a request"),
+            (self.gaps, "gaps in the recording"),
+        ];
+        for (count, what) in extras.into_iter().filter(|(count, _)| *count > 0) {
+            text.push_str(&format!("\n{count} {what}"));
+        }
+        if !names.is_empty() {
+            text.push_str(&format!("\n\n{built}"));
+        }
+        text
+    }
+}
+
+fn blank_zero(count: u64) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}

@@ -1,0 +1,76 @@
+//! All output goes through here: data to standard output, everything else to standard error.
+
+use super::ColorChoice;
+use super::error::CommandError;
+use crate::render::progress::Progress;
+use crate::render::style::Palette;
+use std::cell::RefCell;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+/// Standard output, its colours and its width.
+pub struct Printer {
+    out: RefCell<BufWriter<Stdout>>,
+    /// Colours of standard output.
+    pub palette: Palette,
+    complaint_palette: Palette,
+    /// Standard output's columns, where it is a terminal.
+    pub width: Option<usize>,
+}
+
+impl Printer {
+    pub fn new(choice: ColorChoice) -> Self {
+        let palette = |is_terminal: bool| {
+            let wanted = match choice {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            };
+            if wanted { Palette::coloured() } else { Palette::plain() }
+        };
+        let is_terminal = io::stdout().is_terminal();
+        let width = is_terminal.then(terminal_size::terminal_size).flatten();
+        Self {
+            out: RefCell::new(BufWriter::with_capacity(64 << 10, io::stdout())),
+            palette: palette(is_terminal),
+            complaint_palette: palette(io::stderr().is_terminal()),
+            width: width.map(|(width, _)| usize::from(width.0)),
+        }
+    }
+
+    /// Writes data to standard output.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        self.out.borrow_mut().write_all(bytes).map_err(CommandError::output)
+    }
+
+    /// Writes text and a line end to standard output.
+    pub fn line(&self, text: &str) -> Result<(), CommandError> {
+        self.write(text.as_bytes())?;
+        self.write(b"\n")
+    }
+
+    /// Passes on what is buffered.
+    pub fn flush(&self) -> io::Result<()> {
+        self.out.borrow_mut().flush()
+    }
+
+    /// Tells something on standard error.
+    pub fn note(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "mcpreel: {text}");
+    }
+
+    /// Tells what failed on standard error, with what to do next.
+    pub fn complain(&self, error: &CommandError) {
+        let _ = self.flush();
+        let Palette { error: red, faint, .. } = self.complaint_palette;
+        let mut text = format!("mcpreel: {red}error{red:#}: {}\n", error.message);
+        for hint in &error.hints {
+            text.push_str(&format!("  {faint}hint:{faint:#} {hint}\n"));
+        }
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// A progress bar, shown on a terminal only and only when the work takes long.
+    pub fn progress(&self, what: &'static str, total: u64) -> Progress {
+        Progress::bytes(what, total, io::stderr().is_terminal())
+    }
+}

@@ -1,0 +1,140 @@
+//! Where reels lie, and opening them: a path, `-` for standard input, or the newest recording.
+
+use super::error::{CommandError, ErrorKind};
+use crate::trace::ReelReader;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where recordings are kept: `$MCPREEL_HOME/reels`, or `mcpreel` under the user's state folder.
+pub fn folder() -> Result<PathBuf, CommandError> {
+    if let Some(home) = std::env::var_os("MCPREEL_HOME").filter(|home| !home.is_empty()) {
+        return Ok(Path::new(&home).join("reels"));
+    }
+    let state = std::env::var_os("XDG_STATE_HOME").filter(|folder| Path::new(folder).is_absolute());
+    match (state, std::env::var_os("HOME")) {
+        (Some(state), _) => Ok(Path::new(&state).join("mcpreel")),
+        (None, Some(home)) => Ok(Path::new(&home).join(".local/state/mcpreel")),
+        (None, None) => Err(CommandError::usage("neither XDG_STATE_HOME nor HOME is set")
+            .hint("name the reel with -o FILE, or set MCPREEL_HOME")),
+    }
+}
+
+/// A new recording's path in the folder, which is made: `20261121-205030-NAME-PID.reel`.
+pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
+    let folder = folder()?;
+    std::fs::create_dir_all(&folder).map_err(|error| CommandError::writing(&folder, &error))?;
+    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let safe: String = name
+        .chars()
+        .filter(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
+        .take(40)
+        .collect();
+    let safe = safe.trim_matches('.');
+    let stem = if safe.is_empty() { "session" } else { safe };
+    Ok(folder.join(format!("{time}-{stem}-{}.reel", std::process::id())))
+}
+
+/// The newest recording in the folder.
+pub fn newest() -> Result<PathBuf, CommandError> {
+    let folder = folder()?;
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "reel"))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .max()
+        .map(|(_, path)| path)
+        .ok_or_else(|| {
+            CommandError::new(ErrorKind::Input, format!("there is no reel in {}", folder.display()))
+                .hint("record one: mcpreel record -- SERVER-COMMAND")
+                .hint("or name one: mcpreel show FILE.reel")
+        })
+}
+
+/// Opens the reel named, standard input for `-`, the newest recording for none.
+pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
+    let path = match path {
+        Some(path) => path.to_owned(),
+        None => newest()?,
+    };
+    let opened =
+        if path == Path::new("-") { ReelReader::from_stream(Box::new(io::stdin())) } else { ReelReader::open(&path) };
+    match opened {
+        Ok(reader) => Ok((reader, path)),
+        Err(error) => Err(CommandError::reel(&path, &error)),
+    }
+}
+
+/// A file that is written beside its final place and moved there when done; `-` is standard output.
+pub enum Output {
+    /// A file, its final path, and the path it has until then.
+    File {
+        /// The open file.
+        file: io::BufWriter<File>,
+        /// Where it is to stand.
+        path: PathBuf,
+        /// Where it stands meanwhile.
+        temporary: PathBuf,
+    },
+    /// Standard output.
+    Stdout(io::BufWriter<io::Stdout>),
+}
+
+impl Output {
+    /// Begins a file. One that is there already is replaced only when `overwrite` says so.
+    pub fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout(io::BufWriter::new(io::stdout())));
+        }
+        if !overwrite && path.is_file() {
+            return Err(CommandError::usage(format!("{} is there already", path.display()))
+                .hint("name another file, or overwrite it with --force"));
+        }
+        if path.exists() && !path.is_file() {
+            let file = File::options().write(true).open(path).map_err(|error| CommandError::writing(path, &error))?;
+            let file = io::BufWriter::new(file);
+            return Ok(Self::File { file, path: path.to_owned(), temporary: path.to_owned() });
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let file = File::create(&temporary).map_err(|error| CommandError::writing(path, &error))?;
+        Ok(Self::File { file: io::BufWriter::new(file), path: path.to_owned(), temporary })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<(), CommandError> {
+        match self {
+            Self::Stdout(mut out) => out.flush().map_err(CommandError::output),
+            Self::File { mut file, path, temporary } => file
+                .flush()
+                .and_then(|()| if temporary == path { Ok(()) } else { std::fs::rename(&temporary, &path) })
+                .map_err(|error| CommandError::writing(&path, &error)),
+        }
+    }
+
+    /// Throws away what was written.
+    pub fn discard(self) {
+        if let Self::File { path, temporary, .. } = self
+            && temporary != path
+        {
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File { file, .. } => file.write(bytes),
+            Self::Stdout(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File { file, .. } => file.flush(),
+            Self::Stdout(out) => out.flush(),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! One event made ready to be shown: paired with its request, put into words. Fed event by event, in order.
+
+use super::filter::tool_name;
+use super::pairing::Pairing;
+use super::summary;
+use crate::extension::{Spoken, clip};
+use crate::trace::{Event, EventHeader, EventKind, RecordedId};
+use crate::wire::{Envelope, MessageKind, json};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// What is remembered of a request until its answer comes.
+#[derive(Clone, Debug)]
+struct OpenCall {
+    method: u32,
+    time: i64,
+    about: Box<str>,
+    tool: Option<Box<str>>,
+}
+
+/// What the header and the pairing tell of an event, before its payload is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Placed {
+    /// The method's number; for an answer, that of its request.
+    pub method: Option<u32>,
+    /// For an answer: nanoseconds since its request.
+    pub latency: Option<i64>,
+    /// For an answer: what its request was about.
+    pub about: Box<str>,
+    /// For an answer: the tool that was called.
+    pub tool: Option<Box<str>>,
+}
+
+/// Pairs events and puts them into words.
+#[derive(Debug, Default)]
+pub struct Viewer {
+    open: Pairing<OpenCall>,
+}
+
+impl Viewer {
+    /// Places an event: finds the request that it answers.
+    pub fn place(&mut self, header: &EventHeader) -> Placed {
+        let Some(message) = &header.message else { return Placed::default() };
+        let answered = match (&message.id, message.kind.is_response()) {
+            (Some(id), true) => self.open.answer(header.stream, header.direction(), id.key()),
+            _ => None,
+        };
+        match answered {
+            None => Placed { method: message.method, ..Placed::default() },
+            Some(call) => Placed {
+                method: Some(call.method),
+                latency: Some(header.time - call.time),
+                about: call.about,
+                tool: call.tool,
+            },
+        }
+    }
+
+    /// Remembers a request, with what it is about where its payload was looked at.
+    pub fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
+        let Some(message) = &header.message else { return };
+        if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
+            let call = OpenCall { method, time: header.time, about: about.into(), tool: tool.map(Into::into) };
+            self.open.ask(header.stream, header.direction(), id.key(), call);
+        }
+    }
+}
+
+/// An event in words.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// What a call is about, or what the answered call was about.
+    pub about: String,
+    /// For an answer: what came of it.
+    pub outcome: String,
+    /// The tool that a call names.
+    pub tool: Option<String>,
+}
+
+impl Words {
+    /// Puts an event into words. The strings of `self` are used again.
+    pub fn tell(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed) {
+        self.about.clear();
+        self.outcome.clear();
+        self.tool = None;
+        if event.header.kind != EventKind::Message {
+            return tell_event(event, &mut self.about);
+        }
+        let Some(message) = &event.header.message else { return };
+        let body = event.body();
+        match message.kind {
+            MessageKind::Request | MessageKind::Notification | MessageKind::Result | MessageKind::Error => {
+                let envelope = known_envelope(body, message.kind);
+                let spoken = Spoken {
+                    method: method.unwrap_or_default(),
+                    direction: event.header.direction(),
+                    envelope: &envelope,
+                };
+                if message.kind.is_response() {
+                    self.about.push_str(&placed.about);
+                    summary::outcome(&spoken, &mut self.outcome);
+                    return;
+                }
+                summary::call(&spoken, &mut self.about);
+                if spoken.method == "tools/call" {
+                    self.tool = tool_name(body);
+                }
+            }
+            MessageKind::Batch => {
+                let _ = write!(self.about, "{} messages", json::items(body).count());
+            }
+            MessageKind::Blank => {}
+            _ => self.about.push_str(&clip(&String::from_utf8_lossy(&body[..body.len().min(400)]), 100)),
+        }
+    }
+}
+
+/// The envelope of a message whose kind is known: only what carries something is looked for, and no further.
+fn known_envelope(body: &[u8], kind: MessageKind) -> Envelope<'_> {
+    let find = |name: &str| json::first_member(body, name);
+    let mut envelope = Envelope::bare(kind);
+    match kind {
+        MessageKind::Result => {
+            envelope.result = find("result");
+            envelope.tool_error = envelope.result.is_some_and(crate::wire::envelope::says_is_error);
+        }
+        MessageKind::Error => envelope.error = find("error"),
+        _ => envelope.params = find("params"),
+    }
+    envelope
+}
+
+/// What is no message, in words.
+fn tell_event(event: &Event<'_>, out: &mut String) {
+    if event.header.kind == EventKind::Stderr {
+        let text = String::from_utf8_lossy(&event.payload[..event.payload.len().min(400)]);
+        out.push_str(&clip(text.trim_end(), 200));
+        return;
+    }
+    let Ok(Value::Object(described)) = ciborium::from_reader::<Value, _>(event.payload) else { return };
+    let mut space = "";
+    for (name, value) in &described {
+        let _ = match value {
+            Value::Null => continue,
+            Value::String(text) => write!(out, "{space}{name} {text}"),
+            Value::Array(items) => {
+                let words: Vec<_> =
+                    items.iter().map(|item| item.as_str().map_or(item.to_string(), str::to_owned)).collect();
+                write!(out, "{space}{name} {}", words.join(" "))
+            }
+            other => write!(out, "{space}{name} {other}"),
+        };
+        space = ", ";
+    }
+}
+
+/// A request id as it stood, for people.
+pub fn write_id(id: Option<&RecordedId>, out: &mut String) {
+    let _ = match id {
+        None => Ok(()),
+        Some(RecordedId::Integer(number)) => write!(out, "{number}"),
+        Some(RecordedId::Text(text)) => write!(out, "{}", clip(&String::from_utf8_lossy(text), 16)),
+    };
+}

@@ -5,6 +5,7 @@
 
 pub mod exchange;
 pub mod extension;
+pub mod host;
 pub mod protocol;
 pub mod render;
 pub mod session;

@@ -6,3 +6,4 @@
 //! Never: tokio, sockets, printing, clocks (`now` is the time since a start of the caller's choosing).
 
 pub mod client;
+pub mod fire_user_message;

@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod exchange;
 pub mod extension;
+pub mod host;
 pub mod protocol;
 pub mod render;
 pub mod session;

@@ -1,5 +1,6 @@
 //! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
 
+pub mod host;
 mod rules;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};

@@ -1,6 +1,7 @@
 //! Server-declared behavioural hooks (seed 003, SEP-2282): text that a server wants injected at points of the agent's
 //! life, declared once in its capabilities.
 
+pub mod engine;
 mod rules;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};

@@ -1,6 +1,7 @@
 //! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
 //! channels.
 
+pub mod push;
 mod rules;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};

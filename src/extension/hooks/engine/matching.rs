@@ -1,0 +1,87 @@
+//! Whether a hook matches an event (D16 to D20).
+//!
+//! Never: what is injected.
+
+use super::declaration::{Hook, Matcher, ToolGlob};
+use super::{Event, EventKind};
+use serde_json::Value;
+
+/// `Ok` where the hook fires, else why it does not. Notes tell what matched how.
+pub fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
+    if hook.event != event.kind {
+        return Err(format!("declared for {}", hook.event.name()));
+    }
+    let Some(matcher) = &hook.matcher else { return Ok(()) };
+    if !event.kind.is_tool_event() {
+        notes.push(ignored_matcher(event.kind));
+        return Ok(());
+    }
+    judge_matcher(matcher, event, notes)
+}
+
+/// AMB-D3: the schema lets a matcher stand on any event, the prose applies it to tool events only.
+fn ignored_matcher(kind: EventKind) -> String {
+    format!("warning: the matcher does not apply to {} and is ignored", kind.name())
+}
+
+fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
+    if let Some(glob) = &matcher.tool_name {
+        notes.push(match_name(glob, event)?);
+    }
+    if let Some(server) = &matcher.tool_server {
+        let names = [&event.tool_server, &event.tool_server_info_name];
+        if !names.into_iter().flatten().any(|name| name == server) {
+            let actual = event.tool_server.as_deref().unwrap_or("the host itself");
+            return Err(format!("tool_server is {server:?}, the tool is of {actual}"));
+        }
+    }
+    if let Some(needle) = &matcher.input_contains {
+        notes.push(match_input(needle, &event.tool_input)?);
+    }
+    Ok(())
+}
+
+/// D18: the bare name, and the name that hosts give a server's tool.
+fn match_name(glob: &ToolGlob, event: &Event) -> Result<String, String> {
+    let pattern = &glob.pattern;
+    let Some(tool) = &event.tool_name else { return Err("the event names no tool".to_owned()) };
+    let qualified = event.tool_server.as_ref().map(|server| format!("mcp__{server}__{tool}"));
+    let names = [Some(tool.clone()), qualified];
+    match names.into_iter().flatten().find(|name| glob.matches(name)) {
+        Some(name) => Ok(format!("tool_name {pattern:?} matched {name}")),
+        None => Err(format!("tool_name {pattern:?} does not match {tool}")),
+    }
+}
+
+/// D19, AMB-D4: what "serialized" means is not said, so the compact text is searched, then each string in it unescaped.
+fn match_input(needle: &str, input: &Value) -> Result<String, String> {
+    if input.to_string().contains(needle) {
+        return Ok(format!("input_contains {needle:?} matched the compact JSON of the input"));
+    }
+    match leaf_with(needle, input, &mut String::new()) {
+        Some(place) => Ok(format!("input_contains {needle:?} matched the string at {place}")),
+        None => Err(format!("the tool's input does not contain {needle:?}")),
+    }
+}
+
+/// The JSON pointer of the first string that contains the needle.
+fn leaf_with(needle: &str, value: &Value, place: &mut String) -> Option<String> {
+    let within = |name: &str, value: &Value, place: &mut String| {
+        let length = place.len();
+        place.push('/');
+        place.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        let found = leaf_with(needle, value, place);
+        place.truncate(length);
+        found
+    };
+    match value {
+        Value::String(text) if text.contains(needle) => {
+            Some(if place.is_empty() { "the top".to_owned() } else { place.clone() })
+        }
+        Value::Array(list) => {
+            list.iter().enumerate().find_map(|(index, value)| within(&index.to_string(), value, place))
+        }
+        Value::Object(object) => object.iter().find_map(|(name, value)| within(name, value, place)),
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! What the opening of a connection says: which version to ask for, and what the answers mean.
+//!
+//! Never: state, time.
+
+use super::EraChoice;
+use crate::protocol::errors;
+use crate::protocol::revision::meta;
+use crate::protocol::{Era, Revision};
+use crate::wire::{Envelope, MessageKind};
+use serde_json::Value;
+
+/// What client and server have agreed on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handshake {
+    /// The era they work in.
+    pub era: Era,
+    /// The revision, where its version is one that this crate knows.
+    pub revision: Option<Revision>,
+    /// The version as it stood on the wire.
+    pub version_text: String,
+    /// The server's `capabilities` as on the wire; `Null` where it gave none.
+    pub server_capabilities: Value,
+    /// The server's name and version as on the wire; `Null` where it gave none.
+    pub server_info: Value,
+    /// The server's instructions for the model.
+    pub instructions: Option<String>,
+    /// What was unusual, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl Handshake {
+    /// Reads the result of `initialize` or `server/discover`; `Null` for a server that gave none.
+    pub(super) fn read(era: Era, version_text: String, result: &Value, notes: Vec<String>) -> Self {
+        let info = match era {
+            Era::Legacy => &result["serverInfo"],
+            Era::Modern => &result["_meta"][meta::SERVER_INFO],
+        };
+        Self {
+            era,
+            revision: Revision::parse(&version_text),
+            version_text,
+            server_capabilities: result["capabilities"].clone(),
+            server_info: info.clone(),
+            instructions: result["instructions"].as_str().map(str::to_owned),
+            notes,
+        }
+    }
+}
+
+/// Which era a version's name belongs to; the names are dates, so unknown ones sort too.
+fn era_of(version: &str) -> Era {
+    let first_modern = Revision::V2026_07_28.as_str();
+    Revision::parse(version)
+        .map_or_else(|| if version >= first_modern { Era::Modern } else { Era::Legacy }, Revision::era)
+}
+
+/// How to open: with `server/discover` and this version, or with `initialize` at once. A legacy version that the
+/// caller names needs no probe.
+pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<String> {
+    let newest = Revision::NEWEST.as_str();
+    match choice {
+        EraChoice::Legacy => None,
+        EraChoice::Modern => Some(wanted.unwrap_or(newest).to_owned()),
+        EraChoice::Auto => {
+            let version = wanted.unwrap_or(newest);
+            (era_of(version) == Era::Modern).then(|| version.to_owned())
+        }
+    }
+}
+
+/// The version to ask for with `initialize`.
+pub(super) fn legacy_version(choice: EraChoice, wanted: Option<&str>) -> String {
+    let usable = wanted.filter(|version| choice == EraChoice::Legacy || era_of(version) == Era::Legacy);
+    usable.unwrap_or(Revision::NEWEST_LEGACY.as_str()).to_owned()
+}
+
+/// What the answer to `server/discover` tells (2026-07-28 transports, dual-era probe).
+#[derive(Debug, PartialEq)]
+pub(super) enum Probed {
+    /// The modern era, with this version and this result.
+    Modern { version: String, result: Value, note: Option<String> },
+    /// The modern era, but the probe must be made with this version.
+    Again { version: String },
+    /// A server of the legacy era, as far as that shows.
+    Legacy { why: String },
+    /// No version that both speak.
+    Nothing { reason: String },
+}
+
+/// Reads the answer to a probe that asked in `requested`.
+pub(super) fn read_probe(envelope: &Envelope<'_>, requested: &str) -> Probed {
+    let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+    match envelope.kind {
+        MessageKind::Result => match versions(&content["supportedVersions"]) {
+            Some(supported) => match agree(requested, &supported) {
+                Ok(version) => Probed::Modern { version, result: content, note: None },
+                Err(otherwise) => otherwise,
+            },
+            None => Probed::Legacy { why: "server/discover was answered without supportedVersions".to_owned() },
+        },
+        _ => read_probe_error(&content, requested),
+    }
+}
+
+fn read_probe_error(error: &Value, requested: &str) -> Probed {
+    let told = describe_error(error);
+    match error["code"].as_i64() {
+        Some(code) if errors::tells_modern_era(code) => {}
+        _ => return Probed::Legacy { why: format!("server/discover was answered with {told}") },
+    }
+    let version = match versions(&error["data"]["supported"]) {
+        None => requested.to_owned(),
+        Some(supported) => match agree(requested, &supported) {
+            Ok(version) => version,
+            Err(otherwise) => return otherwise,
+        },
+    };
+    if version != requested {
+        return Probed::Again { version };
+    }
+    let note = format!("server/discover was answered with {told}, so the server's capabilities are not known");
+    Probed::Modern { version, result: Value::Null, note: Some(note) }
+}
+
+fn versions(list: &Value) -> Option<Vec<&str>> {
+    Some(list.as_array()?.iter().filter_map(Value::as_str).collect())
+}
+
+/// The requested version if the server has it, else the newest modern one that both know.
+fn agree(requested: &str, supported: &[&str]) -> Result<String, Probed> {
+    if supported.contains(&requested) {
+        return Ok(requested.to_owned());
+    }
+    let known = || supported.iter().filter_map(|version| Revision::parse(version));
+    if let Some(newest) = known().filter(|revision| revision.era() == Era::Modern).max() {
+        return Ok(newest.as_str().to_owned());
+    }
+    let list = if supported.is_empty() { "none".to_owned() } else { supported.join(", ") };
+    let told = format!("the server names as supported versions: {list}");
+    match known().next() {
+        Some(_) => Err(Probed::Legacy { why: told }),
+        None => Err(Probed::Nothing { reason: format!("{told}; none of them is known here") }),
+    }
+}
+
+/// An error object in words.
+pub(super) fn describe_error(error: &Value) -> String {
+    let code = error["code"].as_i64();
+    let meaning = code.and_then(errors::name).unwrap_or("no message");
+    let text = error["message"].as_str().filter(|text| !text.is_empty()).unwrap_or(meaning);
+    match code {
+        Some(code) => format!("error {code} ({text})"),
+        None => format!("an error without a code ({text})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(text: &str) -> Probed {
+        read_probe(&Envelope::scan(text.as_bytes()), "2026-07-28")
+    }
+
+    #[test]
+    fn x11_a_probe_tells_the_era() {
+        assert!(matches!(probe(r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#), Probed::Legacy { .. }));
+        assert!(matches!(probe(r#"{"id":1,"result":{"tools":[]}}"#), Probed::Legacy { .. }));
+        assert!(matches!(probe(r#"{"id":1,"error":"odd"}"#), Probed::Legacy { .. }));
+        let modern = probe(r#"{"id":1,"result":{"supportedVersions":["2027-01-01","2026-07-28"]}}"#);
+        assert!(matches!(modern, Probed::Modern { version, .. } if version == "2026-07-28"));
+        let dual = probe(r#"{"id":1,"error":{"code":-32022,"data":{"supported":["2025-11-25"]}}}"#);
+        assert!(matches!(dual, Probed::Legacy { .. }));
+        let ahead = probe(r#"{"id":1,"error":{"code":-32022,"data":{"supported":["2030-01-01"]}}}"#);
+        assert!(matches!(ahead, Probed::Nothing { reason } if reason.contains("2030-01-01")));
+        let header = probe(r#"{"id":1,"error":{"code":-32020,"message":"header"}}"#);
+        assert!(matches!(header, Probed::Modern { note: Some(_), .. }));
+    }
+
+    #[test]
+    fn x11_the_version_asked_for_decides_whether_to_probe() {
+        assert_eq!(probe_version(EraChoice::Auto, None).as_deref(), Some("2026-07-28"));
+        assert_eq!(probe_version(EraChoice::Auto, Some("2025-06-18")), None);
+        assert_eq!(probe_version(EraChoice::Modern, Some("1900-01-01")).as_deref(), Some("1900-01-01"));
+        assert_eq!(legacy_version(EraChoice::Auto, Some("2026-07-28")), "2025-11-25");
+        assert_eq!(legacy_version(EraChoice::Legacy, Some("2099-01-01")), "2099-01-01");
+    }
+}

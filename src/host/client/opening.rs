@@ -1,0 +1,159 @@
+//! The engine's opening of a connection: probe, `initialize`, fallback.
+
+use super::handshake::{self, Handshake, Probed};
+use super::message::{self, Params};
+use super::{ClientEngine, EraChoice, Held, Output, Role, Stage, meta};
+use crate::protocol::{Era, Revision};
+use crate::wire::{Envelope, MessageKind};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+impl ClientEngine {
+    pub(super) fn send_probe(&mut self, now: Duration, version: String, out: &mut Vec<Output>) {
+        self.version = version;
+        self.era = Era::Modern;
+        let patient = self.config.era == EraChoice::Modern || self.probed_again;
+        let timeout = if patient { self.config.request_timeout } else { self.config.probe_timeout };
+        let open = self.prepare(now, Role::Probe, "server/discover", Params::Absent, timeout);
+        self.send_request(open, &[], out);
+    }
+
+    pub(super) fn send_initialize(&mut self, now: Duration, out: &mut Vec<Output>) {
+        self.version = handshake::legacy_version(self.config.era, self.config.protocol_version.as_deref());
+        self.era = Era::Legacy;
+        let params = json!({
+            "protocolVersion": self.version,
+            "capabilities": self.offer.capabilities,
+            "clientInfo": self.client_info(),
+        });
+        let open = self.prepare(now, Role::Initialize, "initialize", params.into(), self.config.request_timeout);
+        self.send_request(open, &[], out);
+    }
+
+    pub(super) fn client_info(&self) -> Value {
+        json!({"name": self.config.name, "version": self.config.version})
+    }
+
+    pub(super) fn read_probe(&mut self, now: Duration, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
+        match handshake::read_probe(envelope, &self.version) {
+            Probed::Modern { version, result, note } => {
+                self.notes.extend(note);
+                self.enter(now, Era::Modern, version, &result, out);
+            }
+            Probed::Again { version } if !self.probed_again => {
+                self.probed_again = true;
+                self.send_probe(now, version, out);
+            }
+            Probed::Again { version } => {
+                self.fail(format!("the server refuses {} but names {version} as supported", self.version), out);
+            }
+            Probed::Legacy { why } => self.fall_back(now, why, out),
+            Probed::Nothing { reason } => self.fail(reason, out),
+        }
+    }
+
+    /// No sign of the modern era: `initialize`, or where the caller insists on that era, on without capabilities
+    /// (2026-07-28: clients may go without `server/discover`).
+    fn fall_back(&mut self, now: Duration, why: String, out: &mut Vec<Output>) {
+        if self.config.era == EraChoice::Modern {
+            self.notes.push(format!("{why}; taken as modern all the same, as asked"));
+            return self.enter(now, Era::Modern, self.version.clone(), &Value::Null, out);
+        }
+        self.send_initialize(now, out);
+    }
+
+    pub(super) fn read_initialize(&mut self, now: Duration, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
+        let content: Value =
+            envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+        if envelope.kind == MessageKind::Error {
+            return self.initialize_refused(now, envelope, &content, out);
+        }
+        let Some(version) = content["protocolVersion"].as_str() else {
+            return self.fail("the server answered initialize without a protocolVersion".to_owned(), out);
+        };
+        match Revision::parse(version) {
+            None if version != self.version => {
+                let reason = format!("the server answered initialize with protocol version {version}, not known here");
+                return self.fail(reason, out);
+            }
+            Some(revision) if revision.era() == Era::Modern => {
+                self.notes.push(format!("initialize was answered with {version}, a revision that has no initialize"));
+            }
+            _ => {}
+        }
+        out.push(Output::Send(message::call(None, "notifications/initialized", None)));
+        self.enter(now, Era::Legacy, version.to_owned(), &content, out);
+    }
+
+    /// A modern server that was slow to answer the probe refuses `initialize`: what it said since then counts.
+    fn initialize_refused(&mut self, now: Duration, envelope: &Envelope<'_>, error: &Value, out: &mut Vec<Output>) {
+        if self.config.era == EraChoice::Auto && !self.probed_again {
+            let newest = Revision::NEWEST.as_str();
+            if let Some(late) = self.late_probe.take()
+                && let Probed::Modern { version, result, note } = handshake::read_probe(&Envelope::scan(&late), newest)
+            {
+                self.notes.extend(note);
+                return self.enter(now, Era::Modern, version, &result, out);
+            }
+            if let Probed::Again { version } | Probed::Modern { version, .. } = handshake::read_probe(envelope, newest)
+            {
+                self.probed_again = true;
+                return self.send_probe(now, version, out);
+            }
+        }
+        self.fail(format!("the server answered initialize with {}", handshake::describe_error(error)), out);
+    }
+
+    /// The connection is open: tells so and sends what was held back.
+    fn enter(&mut self, now: Duration, era: Era, version: String, result: &Value, out: &mut Vec<Output>) {
+        self.era = era;
+        self.version = version.clone();
+        self.stage = Stage::Ready;
+        out.push(Output::Ready(Handshake::read(era, version, result, std::mem::take(&mut self.notes))));
+        for held in std::mem::take(&mut self.held) {
+            match held {
+                Held::Request(mut open) => {
+                    open.since = now;
+                    self.send_request(open, &[], out);
+                }
+                Held::Notification(method, params) => out.extend(self.notify(now, &method, params)),
+            }
+        }
+    }
+
+    pub(super) fn fail(&mut self, reason: String, out: &mut Vec<Output>) {
+        self.stage = Stage::Failed(reason.clone());
+        for held in std::mem::take(&mut self.held) {
+            if let Held::Request(open) = held {
+                out.push(Output::Failed { handle: Some(open.handle), reason: reason.clone() });
+            }
+        }
+        out.push(Output::Failed { handle: None, reason });
+    }
+
+    /// What a request whose time is over leads to.
+    pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
+        match open.role {
+            Role::Probe if self.config.era == EraChoice::Auto && !self.probed_again => {
+                self.fall_back(now, format!("no answer to server/discover in {:?}", open.timeout), out);
+            }
+            Role::Probe | Role::Initialize => {
+                self.fail(format!("the server did not answer {} in {:?}", open.method, open.timeout), out);
+            }
+            Role::Call => {
+                let params = json!({"requestId": id, "reason": format!("no answer in {:?}", open.timeout)});
+                out.extend(self.notify(now, "notifications/cancelled", params));
+                out.push(Output::TimedOut { handle: open.handle, method: open.method, after: open.timeout });
+            }
+        }
+    }
+
+    /// What every request of the modern era carries.
+    pub(super) fn meta(&self) -> [(&'static str, Value); 3] {
+        [
+            (meta::PROTOCOL_VERSION, self.version.clone().into()),
+            (meta::CLIENT_INFO, self.client_info()),
+            (meta::CLIENT_CAPABILITIES, self.offer.capabilities.clone()),
+        ]
+    }
+}

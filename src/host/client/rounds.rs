@@ -1,0 +1,84 @@
+//! The engine's sending of requests, and the modern era's rounds: a result that asks for more input is answered by
+//! sending the request again with that input (2026-07-28, `InputRequiredResult`).
+
+use super::message::{self, Params};
+use super::{ClientEngine, MOST_ROUNDS, Open, Output, RequestHandle, Role};
+use crate::protocol::Era;
+use crate::wire::{Envelope, MessageKind, json};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+impl ClientEngine {
+    pub(super) fn prepare(
+        &mut self,
+        now: Duration,
+        role: Role,
+        method: &str,
+        params: Params,
+        timeout: Duration,
+    ) -> Open {
+        let handle = RequestHandle(self.next_handle);
+        self.next_handle += 1;
+        Open { handle, role, method: method.to_owned(), params, since: now, timeout, expired: false, rounds: 0 }
+    }
+
+    /// Sends a request under a new id, with these members in its params.
+    pub(super) fn send_request(&mut self, open: Open, members: &[(&str, Value)], out: &mut Vec<Output>) {
+        let id = self.next_id;
+        self.next_id += 1;
+        let mut params = open.params.text();
+        if self.era == Era::Modern {
+            let text = params.unwrap_or_else(|| b"{}".to_vec());
+            params = Some(message::with_meta(&message::with_members(&text, members), &self.meta()));
+        }
+        out.push(Output::Send(message::call(Some(id), &open.method, params.as_deref())));
+        self.open.insert(id, open);
+    }
+
+    pub(super) fn wants_input(&self, envelope: &Envelope<'_>) -> bool {
+        let kind = envelope.result.and_then(|result| json::str_member(result, "resultType"));
+        self.era == Era::Modern && envelope.kind == MessageKind::Result && kind.as_deref() == Some("input_required")
+    }
+
+    /// Answers what the server wants to know by asking again, or gives the request up with what was wanted.
+    pub(super) fn give_input(&mut self, mut open: Open, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
+        let result = envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+        let mut responses = Map::new();
+        let mut refused = Vec::new();
+        for (key, wanted) in result["inputRequests"].as_object().into_iter().flatten() {
+            let method = wanted["method"].as_str().unwrap_or("a request without a method").to_owned();
+            let answer = self.offer.answer(&method);
+            match &answer {
+                Ok(given) => drop(responses.insert(key.clone(), given.clone())),
+                Err((_, why)) => refused.push(why.clone()),
+            }
+            let message = wanted.to_string().into_bytes();
+            out.push(Output::ServerRequest { method, message, answered_with: Some(answer) });
+        }
+        let state = result.get("requestState").filter(|state| !state.is_null());
+        open.rounds += 1;
+        if let Some(reason) = cannot_go_on(&open, &refused, responses.is_empty() && state.is_none()) {
+            return out.push(Output::Failed { handle: Some(open.handle), reason });
+        }
+        let mut members = Vec::new();
+        if !responses.is_empty() {
+            members.push(("inputResponses", Value::Object(responses)));
+        }
+        if let Some(state) = state {
+            members.push(("requestState", state.clone()));
+        }
+        self.send_request(open, &members, out);
+    }
+}
+
+fn cannot_go_on(open: &Open, refused: &[String], nothing_asked: bool) -> Option<String> {
+    let method = &open.method;
+    if !refused.is_empty() {
+        return Some(format!("the server wants input before it answers {method}: {}", refused.join("; ")));
+    }
+    if nothing_asked {
+        return Some(format!("the server wants input before it answers {method} but does not say which"));
+    }
+    let rounds = open.rounds;
+    (rounds > MOST_ROUNDS).then(|| format!("the server wants input for the {rounds}th time before it answers {method}"))
+}

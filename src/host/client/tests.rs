@@ -1,0 +1,361 @@
+use super::*;
+use crate::protocol::Revision;
+
+fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn client(era: EraChoice) -> ClientEngine {
+    ClientEngine::new(config(era))
+}
+
+fn config(era: EraChoice) -> ClientConfig {
+    ClientConfig {
+        era,
+        roots: vec![Root { uri: "file:///work".to_owned(), name: Some("work".to_owned()) }],
+        ..ClientConfig::new("mcpreel", "0")
+    }
+}
+
+fn sent(outputs: &[Output]) -> Vec<String> {
+    let sent = outputs.iter().filter_map(|output| match output {
+        Output::Send(bytes) => Some(String::from_utf8(bytes.clone()).expect("UTF-8")),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn sent_value(outputs: &[Output]) -> Value {
+    let sent = sent(outputs);
+    assert_eq!(sent.len(), 1, "{outputs:?}");
+    serde_json::from_str(&sent[0]).expect("JSON")
+}
+
+fn handshake(outputs: &[Output]) -> &Handshake {
+    let found = outputs.iter().find_map(|output| match output {
+        Output::Ready(handshake) => Some(handshake),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("not ready: {outputs:?}"))
+}
+
+fn failure(outputs: &[Output]) -> (Option<RequestHandle>, String) {
+    let found = outputs.iter().rev().find_map(|output| match output {
+        Output::Failed { handle, reason } => Some((*handle, reason.clone())),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("no failure: {outputs:?}"))
+}
+
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+fn initialize_answer(id: u32, version: &str) -> String {
+    let result = serde_json::json!({
+        "protocolVersion": version,
+        "capabilities": {"hooks": {"x": 1}},
+        "serverInfo": {"name": "s", "version": "1"},
+        "instructions": "be kind",
+    });
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+const DISCOVERED: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"#,
+    r#""capabilities":{"tools":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"2"}}}}"#
+);
+
+fn legacy() -> ClientEngine {
+    let mut client = client(EraChoice::Legacy);
+    client.start(ms(0));
+    handshake(&client.receive(ms(1), initialize_answer(1, "2025-06-18").as_bytes()));
+    client
+}
+
+fn modern() -> ClientEngine {
+    let mut client = client(EraChoice::Auto);
+    client.start(ms(0));
+    handshake(&client.receive(ms(1), DISCOVERED.as_bytes()));
+    client
+}
+
+#[test]
+fn x10_initialize_then_initialized_then_the_rest() {
+    let mut client = client(EraChoice::Legacy);
+    let (early, out) = client.request(ms(0), "tools/list", Params::Absent);
+    assert!(out.is_empty() && client.notify(ms(0), "n/x", Params::Absent).is_empty());
+    let asked = sent_value(&client.start(ms(0)));
+    assert_eq!(asked["method"], "initialize");
+    assert_eq!(asked["id"], 1);
+    assert_eq!(asked["params"]["protocolVersion"], Revision::NEWEST_LEGACY.as_str());
+    assert_eq!(asked["params"]["capabilities"], serde_json::json!({"roots": {}}));
+    assert_eq!(asked["params"]["clientInfo"], serde_json::json!({"name": "mcpreel", "version": "0"}));
+    let opened = client.receive(ms(5), initialize_answer(1, "2025-06-18").as_bytes());
+    assert_eq!(
+        sent(&opened),
+        [INITIALIZED, r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#, r#"{"jsonrpc":"2.0","method":"n/x"}"#]
+    );
+    let agreed = handshake(&opened);
+    assert_eq!((agreed.era, agreed.revision), (Era::Legacy, Some(Revision::V2025_06_18)));
+    assert_eq!(agreed.server_capabilities["hooks"]["x"], 1);
+    assert_eq!(agreed.server_info["name"], "s");
+    assert_eq!(agreed.instructions.as_deref(), Some("be kind"));
+    let answer = br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#;
+    let expected = Output::Answered {
+        handle: early,
+        method: "tools/list".to_owned(),
+        message: answer.to_vec(),
+        latency: ms(7),
+        late: false,
+    };
+    assert_eq!(client.receive(ms(12), answer), [expected]);
+}
+
+#[test]
+fn x11_any_other_error_or_answer_leads_to_initialize() {
+    for answer in [
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid request parameters","data":""}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not initialized"}}"#,
+    ] {
+        let mut client = client(EraChoice::Auto);
+        let probe = sent_value(&client.start(ms(0)));
+        assert_eq!(probe["method"], "server/discover");
+        assert_eq!(probe["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+        let asked = sent_value(&client.receive(ms(1), answer.as_bytes()));
+        assert_eq!((asked["method"].as_str(), asked["id"].as_i64()), (Some("initialize"), Some(2)));
+        assert_eq!(asked["params"]["protocolVersion"], "2025-11-25");
+        assert!(asked["params"].get("_meta").is_none());
+        let opened = client.receive(ms(2), initialize_answer(2, "2024-11-05").as_bytes());
+        assert_eq!(handshake(&opened).version_text, "2024-11-05");
+    }
+}
+
+#[test]
+fn x11_a_silent_server_is_asked_with_initialize_and_its_late_answer_is_not_mixed_up() {
+    let mut client = client(EraChoice::Auto);
+    client.start(ms(0));
+    assert_eq!(client.next_wake(), Some(ms(2000)));
+    assert!(client.wake(ms(1999)).is_empty());
+    let asked = client.wake(ms(2000));
+    assert_eq!(sent_value(&asked)["method"], "initialize");
+    let late = client.receive(ms(2100), br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#);
+    assert!(matches!(&late[..], [Output::Answered { method, late: true, .. }] if method == "server/discover"));
+    handshake(&client.receive(ms(2200), initialize_answer(2, "2025-11-25").as_bytes()));
+}
+
+#[test]
+fn x11_a_slow_modern_server_is_still_found() {
+    let mut slow = client(EraChoice::Auto);
+    slow.start(ms(0));
+    slow.wake(ms(2000));
+    slow.receive(ms(2100), DISCOVERED.as_bytes());
+    let refusal = br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"Method not found"}}"#;
+    assert_eq!(handshake(&slow.receive(ms(2200), refusal)).era, Era::Modern);
+
+    let mut mute = client(EraChoice::Auto);
+    mute.start(ms(0));
+    mute.wake(ms(2000));
+    let refusal = br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32022,"message":"v",
+        "data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}}"#;
+    let again = sent_value(&mute.receive(ms(2200), refusal));
+    assert_eq!((again["method"].as_str(), again["id"].as_i64()), (Some("server/discover"), Some(3)));
+    assert_eq!(handshake(&mute.receive(ms(2300), DISCOVERED.replace(":1,", ":3,").as_bytes())).era, Era::Modern);
+}
+
+#[test]
+fn x11_a_modern_error_names_the_version_to_use() {
+    let mut client = ClientEngine::new(ClientConfig {
+        protocol_version: Some("1900-01-01".to_owned()),
+        ..config(EraChoice::Modern)
+    });
+    assert!(sent(&client.start(ms(0)))[0].contains("1900-01-01"));
+    let refusal = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"Unsupported protocol version",
+        "data":{"supported":["2026-07-28"],"requested":"1900-01-01"}}}"#;
+    let again = client.receive(ms(1), refusal);
+    assert!(sent(&again)[0].contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#));
+    let opened = client.receive(ms(2), DISCOVERED.replace(r#""id":1"#, r#""id":2"#).as_bytes());
+    assert_eq!(handshake(&opened).version_text, "2026-07-28");
+    assert_eq!(handshake(&opened).server_info["name"], "m");
+}
+
+#[test]
+fn x11_an_unknown_version_is_refused_unless_it_was_asked_for() {
+    let mut strict = client(EraChoice::Legacy);
+    strict.start(ms(0));
+    let (handle, reason) = failure(&strict.receive(ms(1), initialize_answer(1, "2031-01-01").as_bytes()));
+    assert_eq!(handle, None);
+    assert!(reason.contains("2031-01-01"), "{reason}");
+    let (refused, out) = strict.request(ms(2), "ping", Params::Absent);
+    assert_eq!(failure(&out).0, Some(refused));
+
+    let wanted = Some("2031-01-01".to_owned());
+    let mut poke = ClientEngine::new(ClientConfig { protocol_version: wanted, ..config(EraChoice::Legacy) });
+    poke.start(ms(0));
+    assert_eq!(handshake(&poke.receive(ms(1), initialize_answer(1, "2031-01-01").as_bytes())).revision, None);
+}
+
+#[test]
+fn x3_initialize_without_answer_fails_and_is_not_cancelled() {
+    let mut client = client(EraChoice::Legacy);
+    client.start(ms(0));
+    let over = client.wake(ms(30_000));
+    assert!(sent(&over).is_empty());
+    assert!(failure(&over).1.contains("initialize"));
+}
+
+#[test]
+fn x7_raw_params_cross_byte_for_byte_in_the_legacy_era() {
+    let mut client = legacy();
+    let raw = br#"{ "n":1.000e400, "t":"\u0041", "t":2 }"#;
+    let (_, out) = client.request(ms(2), "odd\"method", Params::Raw(raw.to_vec()));
+    let expected = r#"{"jsonrpc":"2.0","id":2,"method":"odd\"method","params":{ "n":1.000e400, "t":"\u0041", "t":2 }}"#;
+    assert_eq!(sent(&out), [expected]);
+}
+
+#[test]
+fn x3_a_timeout_cancels_and_the_late_answer_is_named() {
+    let mut client = legacy();
+    let (slow, _) = client.request_with_deadline(ms(10), "a", Params::Absent, ms(50));
+    let (other, _) = client.request_with_deadline(ms(20), "b", Params::Absent, ms(500));
+    assert_eq!(client.next_wake(), Some(ms(60)));
+    let over = client.wake(ms(60));
+    let cancelled = sent_value(&over);
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], 2);
+    assert_eq!(over[1], Output::TimedOut { handle: slow, method: "a".to_owned(), after: ms(50) });
+    assert_eq!(client.next_wake(), Some(ms(520)));
+    let late = client.receive(ms(90), br#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert!(matches!(&late[..], [Output::Answered { handle, late: true, latency, .. }]
+            if *handle == slow && *latency == ms(80)));
+    let timely = client.receive(ms(91), br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert!(matches!(&timely[..], [Output::Answered { handle, late: false, .. }] if *handle == other));
+    let again = client.receive(ms(92), br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert!(matches!(&again[..], [Output::Stray { .. }]));
+    let text_id = client.receive(ms(93), br#"{"jsonrpc":"2.0","id":"3","result":{}}"#);
+    assert!(matches!(&text_id[..], [Output::Stray { .. }]));
+}
+
+#[test]
+fn x1_requests_of_the_server_are_answered_in_their_own_id_space() {
+    let mut client = legacy();
+    client.request(ms(2), "tools/list", Params::Absent);
+    let answer = |client: &mut ClientEngine, text: &str| sent(&client.receive(ms(3), text.as_bytes()))[0].clone();
+    assert_eq!(
+        answer(&mut client, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#),
+        r#"{"jsonrpc":"2.0","id":2,"result":{}}"#
+    );
+    assert_eq!(
+        answer(&mut client, r#"{"jsonrpc":"2.0","id":"r\u0031","method":"roots/list"}"#),
+        r#"{"jsonrpc":"2.0","id":"r\u0031","result":{"roots":[{"uri":"file:///work","name":"work"}]}}"#
+    );
+    for method in ["sampling/createMessage", "elicitation/create", "push/event"] {
+        let refused = answer(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"{method}"}}"#));
+        assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":""#), "{refused}");
+    }
+    assert!(answer(&mut client, r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#).contains("-32600"));
+}
+
+#[test]
+fn x6_x8_x9_other_traffic_is_told_and_harms_nothing() {
+    let mut client = legacy();
+    let outputs = |client: &mut ClientEngine, text: &str| client.receive(ms(3), text.as_bytes());
+    assert!(matches!(&outputs(&mut client, r#"{"method":"notifications/odd"}"#)[..], [Output::Notification { .. }]));
+    for noise in ["[EventScheduler] Started", "{\"jsonrpc\":", "17"] {
+        assert!(matches!(&outputs(&mut client, noise)[..], [Output::Noise { .. }]), "{noise}");
+    }
+    assert!(outputs(&mut client, " \r").is_empty());
+    let batch = r#"[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":7,"method":"ping"}]"#;
+    assert_eq!(outputs(&mut client, batch).len(), 3);
+}
+
+#[test]
+fn requests_left_to_the_caller_are_not_answered() {
+    let mut client = legacy();
+    client.leave("x/own");
+    let out = client.receive(ms(1), br#"{"jsonrpc":"2.0","id":"q","method":"x/own"}"#);
+    assert!(matches!(&out[..], [Output::ServerRequest { answered_with: None, .. }]));
+    assert_eq!(
+        sent(&client.respond(br#""q""#, &Ok(Value::Bool(true)))),
+        [r#"{"jsonrpc":"2.0","id":"q","result":true}"#]
+    );
+}
+
+#[test]
+fn x11_every_modern_request_carries_version_and_capabilities() {
+    let mut client = modern();
+    let (_, out) = client.request(ms(2), "tools/call", serde_json::json!({"name": "echo"}));
+    assert_eq!(
+        sent(&out),
+        [concat!(
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"#,
+            r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+            r#""io.modelcontextprotocol/clientInfo":{"name":"mcpreel","version":"0"},"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}},"name":"echo"}}"#
+        )]
+    );
+    let out = client.receive(ms(3), br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert!(matches!(&out[..], [Output::ServerRequest { answered_with: None, .. }]));
+}
+
+#[test]
+fn x11_input_required_for_roots_is_given_by_asking_again() {
+    let mut client = modern();
+    let (handle, _) = client.request(ms(2), "tools/call", Params::Raw(br#"{"name":"ask","n":1.0}"#.to_vec()));
+    let wanted = br#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required",
+        "inputRequests":{"k":{"method":"roots/list"}},"requestState":"opaque"}}"#;
+    let out = client.receive(ms(3), wanted);
+    assert!(
+        matches!(&out[0], Output::ServerRequest { method, answered_with: Some(Ok(_)), .. } if method == "roots/list")
+    );
+    let again = sent_value(&out);
+    assert_eq!((again["id"].as_i64(), again["method"].as_str()), (Some(3), Some("tools/call")));
+    assert_eq!(again["params"]["inputResponses"]["k"]["roots"][0]["uri"], "file:///work");
+    assert_eq!(again["params"]["requestState"], "opaque");
+    assert!(sent(&out)[0].contains(r#""name":"ask","n":1.0}"#));
+    let done = client.receive(ms(9), br#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#);
+    assert!(matches!(&done[..], [Output::Answered { handle: answered, latency, .. }]
+            if *answered == handle && *latency == ms(7)));
+}
+
+#[test]
+fn x11_other_input_ends_the_request_and_is_named() {
+    let mut client = modern();
+    let (handle, _) = client.request(ms(2), "tools/call", Params::Absent);
+    let wanted = br#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required",
+        "inputRequests":{"a":{"method":"roots/list"},"b":{"method":"elicitation/create","params":{}}}}}"#;
+    let (failed, reason) = failure(&client.receive(ms(3), wanted));
+    assert_eq!(failed, Some(handle));
+    assert!(reason.contains("elicitation/create") && reason.contains("tools/call"), "{reason}");
+    assert!(client.is_ready());
+}
+
+#[test]
+fn x11_a_server_that_asks_forever_is_given_up() {
+    let mut client = modern();
+    let (handle, _) = client.request(ms(2), "tools/call", Params::Absent);
+    for id in 2..20 {
+        let wanted = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"{id}"}}}}"#
+        );
+        let out = client.receive(ms(3), wanted.as_bytes());
+        if sent(&out).is_empty() {
+            assert_eq!(failure(&out).0, Some(handle));
+            assert_eq!(id, 2 + i64::from(MOST_ROUNDS));
+            return;
+        }
+    }
+    panic!("never given up");
+}
+
+#[test]
+fn a_closed_connection_fails_what_waits() {
+    let mut client = legacy();
+    let (handle, _) = client.request(ms(2), "tools/list", Params::Absent);
+    let out = client.closed(ms(3));
+    assert!(matches!(&out[..], [Output::Failed { handle: Some(failed), .. }] if *failed == handle));
+    assert_eq!(client.next_wake(), None);
+    let mut opening = ClientEngine::new(config(EraChoice::Auto));
+    opening.start(ms(0));
+    assert_eq!(failure(&opening.closed(ms(1))).0, None);
+}

@@ -1,0 +1,182 @@
+//! One user message to one server, from the handshake to the outcome: the client engine with the conversation room's
+//! host side on top.
+//!
+//! Never: tokio, sockets, clocks, printing.
+
+use super::client::{ClientConfig, ClientEngine, Output, RequestHandle};
+use crate::extension::conversation::CONTEXT;
+use crate::extension::conversation::host::{
+    Action, Carrier, Outcome, Subscription, UserMessage, UserMessages, subscription,
+};
+use crate::protocol::Era;
+use crate::wire::Envelope;
+use std::collections::HashMap;
+use std::time::Duration;
+
+#[cfg(test)]
+mod tests;
+
+/// What is to be fired, and how.
+#[derive(Clone, Debug)]
+pub struct Firing {
+    /// The message.
+    pub message: UserMessage,
+    /// How it travels.
+    pub carrier: Carrier,
+    /// How long the server may take.
+    pub deadline: Duration,
+    /// Send it even to a server that did not subscribe (against A2).
+    pub force: bool,
+}
+
+/// What the engine wants done, or has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// The client's own: messages to send, the handshake, other traffic.
+    Client(Output),
+    /// What the server declared (A1). Follows the handshake; without [`Firing::force`], nothing is sent to a server
+    /// that did not subscribe.
+    Subscription(Subscription),
+    /// Something the caller should know, as a sentence.
+    Note(String),
+    /// What came of the message. Once.
+    Done(Outcome),
+    /// An answer after the deadline (A13).
+    Late(Outcome),
+}
+
+/// Fires one user message. See the module.
+#[derive(Debug)]
+pub struct UserMessageFire {
+    client: ClientEngine,
+    messages: UserMessages,
+    firing: Option<Firing>,
+    keys: HashMap<RequestHandle, u64>,
+    over: bool,
+}
+
+impl UserMessageFire {
+    /// An engine that has sent nothing yet.
+    pub fn new(config: ClientConfig, firing: Firing) -> Self {
+        let mut client = ClientEngine::new(config);
+        client.leave(CONTEXT);
+        Self {
+            client,
+            messages: UserMessages::new(firing.carrier, firing.deadline),
+            firing: Some(firing),
+            keys: HashMap::new(),
+            over: false,
+        }
+    }
+
+    /// Opens the connection.
+    pub fn start(&mut self, now: Duration) -> Vec<Report> {
+        let outputs = self.client.start(now);
+        self.report(now, outputs)
+    }
+
+    /// Takes one message of the server in.
+    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Report> {
+        let outputs = self.client.receive(now, bytes);
+        self.report(now, outputs)
+    }
+
+    /// The moment to call [`Self::wake`] at.
+    pub fn next_wake(&self) -> Option<Duration> {
+        self.client.next_wake().into_iter().chain(self.messages.next_wake()).min()
+    }
+
+    /// Lets time pass.
+    pub fn wake(&mut self, now: Duration) -> Vec<Report> {
+        let outputs = self.client.wake(now);
+        let mut reports = self.report(now, outputs);
+        let actions = self.messages.wake(now);
+        self.act(now, actions, &mut reports);
+        reports
+    }
+
+    /// The server is gone.
+    pub fn closed(&mut self, now: Duration) -> Vec<Report> {
+        let outputs = self.client.closed(now);
+        self.report(now, outputs)
+    }
+
+    /// Whether the message has come to its end, or will never be sent.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn report(&mut self, now: Duration, outputs: Vec<Output>) -> Vec<Report> {
+        let mut reports = Vec::new();
+        for output in outputs {
+            match &output {
+                Output::Answered { handle, message, .. } if self.keys.contains_key(handle) => {
+                    let Some(key) = self.keys.remove(handle) else { continue };
+                    let actions = self.messages.answered(now, key, &Envelope::scan(message));
+                    self.act(now, actions, &mut reports);
+                }
+                // The room has the same deadline and tells it itself.
+                Output::TimedOut { handle, .. } if self.keys.contains_key(handle) => {}
+                Output::Ready(handshake) => {
+                    let (era, declared) = (handshake.era, subscription(&handshake.server_capabilities));
+                    reports.push(Report::Client(output));
+                    self.fire(now, era, declared, &mut reports);
+                }
+                Output::Notification { message } | Output::ServerRequest { message, answered_with: None, .. } => {
+                    let actions = self.messages.receive(now, &Envelope::scan(message));
+                    reports.push(Report::Client(output));
+                    self.act(now, actions, &mut reports);
+                }
+                Output::Failed { .. } => {
+                    self.over = true;
+                    reports.push(Report::Client(output));
+                }
+                _ => reports.push(Report::Client(output)),
+            }
+        }
+        reports
+    }
+
+    fn fire(&mut self, now: Duration, era: Era, declared: Subscription, reports: &mut Vec<Report>) {
+        reports.push(Report::Subscription(declared));
+        let Some(firing) = self.firing.take() else { return };
+        if declared != Subscription::Subscribed && !firing.force {
+            self.over = true;
+            return;
+        }
+        if era == Era::Modern {
+            let note = "revision 2026-07-28 has no carrier for conversation/userMessage; sent as a plain request";
+            reports.push(Report::Note(note.to_owned()));
+        }
+        let actions = self.messages.start(now, firing.message);
+        self.act(now, actions, reports);
+    }
+
+    fn act(&mut self, now: Duration, actions: Vec<Action>, reports: &mut Vec<Report>) {
+        for action in actions {
+            let outputs = match action {
+                Action::Request { key, method, params, timeout } => {
+                    let (handle, outputs) = self.client.request_with_deadline(now, method, params, timeout);
+                    self.keys.insert(handle, key);
+                    outputs
+                }
+                Action::Notify { method, params } => self.client.notify(now, method, params),
+                Action::Respond { id, result } => self.client.respond(&id, &Ok(result)),
+                Action::Done(outcome) => {
+                    self.over = true;
+                    reports.push(Report::Done(outcome));
+                    continue;
+                }
+                Action::Late(outcome) => {
+                    reports.push(Report::Late(outcome));
+                    continue;
+                }
+                Action::Stray(why) => {
+                    reports.push(Report::Note(why));
+                    continue;
+                }
+            };
+            reports.extend(outputs.into_iter().map(Report::Client));
+        }
+    }
+}

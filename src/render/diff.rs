@@ -2,6 +2,7 @@
 
 use crate::diff::report::{Hunk, LineTag};
 use crate::diff::{Change, Report, Status, UnitDiff, UnitKind};
+use crate::render::style::Palette;
 use anstyle::Style;
 use std::fmt::Write;
 
@@ -16,6 +17,12 @@ pub struct DiffStyle {
     pub faint: Style,
     /// Headings.
     pub bold: Style,
+}
+
+impl From<&Palette> for DiffStyle {
+    fn from(palette: &Palette) -> Self {
+        Self { added: palette.good, removed: palette.error, faint: palette.faint, bold: palette.bold }
+    }
 }
 
 /// The longest value that is shown whole.

@@ -4,6 +4,7 @@
 //! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
 
 pub mod cli;
+pub mod diff;
 pub mod exchange;
 pub mod extension;
 pub mod host;

@@ -2,6 +2,7 @@
 //!
 //! Never: running an engine, reading files.
 
+pub mod diff;
 pub mod line;
 pub mod pretty;
 pub mod progress;

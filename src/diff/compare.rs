@@ -1,0 +1,338 @@
+//! What changed inside a pair of units, and the report over all of them.
+
+use super::Options;
+use super::align::{self, Alignment, Correspondence, answer_side};
+use super::exchange::Unit;
+use super::node::{Node, quote};
+use super::normalise::Normaliser;
+use super::report::{Change, ChangeKind, Hunk, LineTag, Place, Report, Side, Status, UnitDiff};
+use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
+use std::collections::{HashMap, HashSet};
+
+/// Lists and texts longer than this, both sides together and without what they share at their ends, are compared place
+/// by place, because finding what was inserted takes quadratic time.
+const LONGEST: usize = 8000;
+
+/// Unchanged lines shown around changed ones.
+const CONTEXT: usize = 2;
+
+/// Tells what differs between two recordings.
+pub fn compare(left: &[Unit], right: &[Unit], options: &Options) -> Report {
+    let normaliser = Normaliser::new(options);
+    let mut alignment = align::align(left, right, &normaliser);
+    let pairs = alignment.pairs();
+    let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
+    let mut report = Report::default();
+    let mut found: Vec<((usize, usize), UnitDiff)> = Vec::new();
+    for (at, (one, other)) in pairs.into_iter().enumerate() {
+        let changes = changes_of_pair(&mut alignment, one, other, &normaliser, options);
+        let (status, count) = match (changes.is_empty(), moved.contains(&at)) {
+            (true, false) => (None, &mut report.same),
+            (true, true) => (Some(Status::Moved), &mut report.moved),
+            (false, _) => (Some(Status::Changed), &mut report.changed),
+        };
+        *count += 1;
+        if let Some(status) = status {
+            let (left, right) = (Place::of(&left[one]), Place::of(&right[other]));
+            let unit = describe(status, &alignment.left.units[one], Some(left), Some(right));
+            found.push(((one, 0), UnitDiff { moved: moved.contains(&at), changes, ..unit }));
+        }
+    }
+    for (place, unit) in left.iter().enumerate().filter(|(place, _)| alignment.left.partner[*place].is_none()) {
+        report.only_left += 1;
+        found.push(((place, 0), describe(Status::OnlyLeft, unit, Some(Place::of(unit)), None)));
+    }
+    // What is on the right only stands after the partner of what it comes after.
+    let mut after = 0;
+    for (place, unit) in right.iter().enumerate() {
+        if let Some(partner) = alignment.right.partner[place] {
+            after = partner;
+            continue;
+        }
+        report.only_right += 1;
+        found.push(((after, place + 1), describe(Status::OnlyRight, unit, None, Some(Place::of(unit)))));
+    }
+    found.sort_by_key(|(place, _)| *place);
+    report.units = found.into_iter().map(|(_, unit)| unit).collect();
+    report
+}
+
+fn describe(status: Status, unit: &Unit, left: Option<Place>, right: Option<Place>) -> UnitDiff {
+    UnitDiff {
+        status,
+        kind: unit.kind,
+        direction: unit.direction,
+        method: unit.method.clone(),
+        subject: unit.subject.clone(),
+        left,
+        right,
+        moved: false,
+        changes: Vec::new(),
+    }
+}
+
+fn changes_of_pair(
+    alignment: &mut Alignment<'_>,
+    left: usize,
+    right: usize,
+    normaliser: &Normaliser<'_>,
+    options: &Options,
+) -> Vec<Change> {
+    let refer_alike = alignment.refer_alike(left, right);
+    let (one, other) = (&alignment.left.prints[left], &alignment.right.prints[right]);
+    let (unit, twin) = (&alignment.left.units[left], &alignment.right.units[right]);
+    let ids = &mut alignment.ids;
+    let same_text = one.whole == other.whole;
+    // Payloads are read again only where there is something to find.
+    if same_text && refer_alike && !options.keep_ids {
+        let broken = one.ids.iter().zip(&other.ids).filter(|(left, right)| !ids.accept(left, right)).count();
+        if broken == 0 {
+            return Vec::new();
+        }
+    }
+    let mut comparer =
+        Comparer { options, ids, refer_alike, side: Side::Envelope, place: String::new(), changes: Vec::new() };
+    if options.keep_ids && unit.id != twin.id {
+        comparer.place.push_str("/id");
+        comparer.change(ChangeKind::Changed, unit.id.clone(), twin.id.clone());
+        comparer.place.clear();
+    }
+    for side in [Side::Params, Side::Line, Side::Result, Side::Error] {
+        comparer.side = side;
+        let read = |unit: &Unit| {
+            let text = text_of(unit, side)?;
+            Some(normaliser.read(side, unit.method.as_deref(), text)).filter(|node| *node != Node::Ignored)
+        };
+        comparer.maybe(read(unit).as_ref(), read(twin).as_ref());
+    }
+    comparer.changes
+}
+
+fn text_of(unit: &Unit, side: Side) -> Option<&[u8]> {
+    match side {
+        Side::Envelope => None,
+        Side::Params => unit.params.as_deref(),
+        Side::Line => unit.line.as_deref(),
+        Side::Result | Side::Error => {
+            let answer = unit.answer.as_ref()?;
+            (answer_side(answer.is_error) == side).then_some(&*answer.text)
+        }
+    }
+}
+
+/// Walks two trees and notes what differs.
+struct Comparer<'c> {
+    options: &'c Options,
+    ids: &'c mut Correspondence,
+    refer_alike: bool,
+    side: Side,
+    place: String,
+    changes: Vec<Change>,
+}
+
+impl Comparer<'_> {
+    fn change(&mut self, kind: ChangeKind, left: Option<String>, right: Option<String>) {
+        let change = Change { side: self.side, place: self.place.clone(), kind, left, right, hunks: Vec::new() };
+        self.changes.push(change);
+    }
+
+    fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {
+        match (left, right) {
+            (None, None) => {}
+            (Some(left), None) => self.change(ChangeKind::Removed, Some(left.to_json()), None),
+            (None, Some(right)) => self.change(ChangeKind::Added, None, Some(right.to_json())),
+            (Some(left), Some(right)) => self.nodes(left, right),
+        }
+    }
+
+    /// Compares below the member or index `step`.
+    fn below(&mut self, step: &str, left: Option<&Node>, right: Option<&Node>) {
+        let length = self.place.len();
+        self.place.push('/');
+        self.place.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        self.maybe(left, right);
+        self.place.truncate(length);
+    }
+
+    fn nodes(&mut self, left: &Node, right: &Node) {
+        let same = match (left, right) {
+            (Node::Map(one), Node::Map(other)) => return self.maps(one, other),
+            (Node::List(one), Node::List(other)) => return self.lists(one, other),
+            (Node::Json { inner: one, .. }, Node::Json { inner: other, .. }) => return self.nodes(one, other),
+            (Node::Text(one) | Node::Json { text: one, .. }, Node::Text(other) | Node::Json { text: other, .. }) => {
+                return self.texts(one, other);
+            }
+            (Node::Raw(one), Node::Raw(other)) => match (std::str::from_utf8(one), std::str::from_utf8(other)) {
+                (Ok(one), Ok(other)) => return self.texts(one, other),
+                _ => one == other,
+            },
+            (Node::Number { value: one, .. }, Node::Number { value: other, .. }) => one == other,
+            (Node::Time { form: one, .. }, Node::Time { form: other, .. }) => one == other,
+            (Node::Id(one), Node::Id(other)) => self.ids.accept(one, other),
+            (Node::Reference(_), Node::Reference(_)) => self.refer_alike,
+            (Node::Ignored, _) | (_, Node::Ignored) => true,
+            _ => left == right,
+        };
+        if !same {
+            self.change(ChangeKind::Changed, Some(left.to_json()), Some(right.to_json()));
+        }
+    }
+
+    fn maps(&mut self, left: &[(Box<str>, Node)], right: &[(Box<str>, Node)]) {
+        let by_name = |members: &[(Box<str>, Node)]| -> HashSet<Box<str>> {
+            members.iter().map(|(name, _)| name.clone()).collect()
+        };
+        let (on_left, on_right) = (by_name(left), by_name(right));
+        let values: HashMap<&str, &Node> = right.iter().map(|(name, value)| (&**name, value)).collect();
+        for (name, value) in left {
+            self.below(name, Some(value), values.get(&**name).copied());
+        }
+        for (name, value) in right.iter().filter(|(name, _)| !on_left.contains(name)) {
+            self.below(name, None, Some(value));
+        }
+        if self.options.exact {
+            let names = left.iter().map(|(name, _)| &**name).filter(|name| on_right.contains(*name));
+            let others = right.iter().map(|(name, _)| &**name).filter(|name| on_left.contains(*name));
+            self.reordered(&names.collect::<Vec<_>>(), &others.collect::<Vec<_>>());
+        }
+    }
+
+    fn reordered(&mut self, left: &[&str], right: &[&str]) {
+        if left != right {
+            let list =
+                |names: &[&str]| format!("[{}]", names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(","));
+            self.change(ChangeKind::Reordered, Some(list(left)), Some(list(right)));
+        }
+    }
+
+    fn lists(&mut self, left: &[Node], right: &[Node]) {
+        let by_name = ["name", "uri", "id"]
+            .into_iter()
+            .find_map(|member| Some((member, names_of(left, member)?, names_of(right, member)?)));
+        match by_name {
+            Some((member, names, others)) => self.named_lists(member, (left, &names), (right, &others)),
+            None => self.plain_lists(left, right),
+        }
+    }
+
+    /// Lists whose items go by a name: which are gone, which came, and what changed in those that stayed.
+    fn named_lists(&mut self, member: &str, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
+        let index: HashMap<&str, usize> = right.1.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let kept: HashSet<&str> = left.1.iter().copied().filter(|name| index.contains_key(name)).collect();
+        for (at, (item, name)) in left.0.iter().zip(left.1).enumerate() {
+            let partner = index.get(name).map(|at| &right.0[*at]);
+            self.below(&at.to_string(), Some(item), partner);
+        }
+        for (at, (item, name)) in right.0.iter().zip(right.1).enumerate() {
+            if !kept.contains(name) {
+                self.below(&at.to_string(), None, Some(item));
+            }
+        }
+        // Tools and resources are a set, but a conversation's messages are not.
+        if self.options.exact || self.options.order || member == "id" {
+            let stayed = |names: &[&'_ str]| -> Vec<String> {
+                names.iter().filter(|name| kept.contains(**name)).map(|name| (*name).to_owned()).collect()
+            };
+            let (names, others) = (stayed(left.1), stayed(right.1));
+            self.reordered(
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+                &others.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+        }
+    }
+
+    fn plain_lists(&mut self, left: &[Node], right: &[Node]) {
+        let print = |items: &[Node]| -> Vec<u64> {
+            items.iter().map(|item| item.fingerprint(self.options.exact, &mut Vec::new())).collect()
+        };
+        for (tag, on_left, on_right) in runs(&print(left), &print(right)) {
+            let common = if tag == DiffTag::Equal { on_left.len() } else { on_left.len().min(on_right.len()) };
+            for step in 0..common {
+                let (at, other) = (on_left.start + step, on_right.start + step);
+                self.below(&at.to_string(), Some(&left[at]), Some(&right[other]));
+            }
+            for (at, item) in left.iter().enumerate().take(on_left.end).skip(on_left.start + common) {
+                self.below(&at.to_string(), Some(item), None);
+            }
+            for (at, item) in right.iter().enumerate().take(on_right.end).skip(on_right.start + common) {
+                self.below(&at.to_string(), None, Some(item));
+            }
+        }
+    }
+
+    fn texts(&mut self, left: &str, right: &str) {
+        if left == right {
+            return;
+        }
+        let lines = left.lines().count() + right.lines().count();
+        let hunks = if lines > 2 && lines <= LONGEST { hunks(left, right) } else { Vec::new() };
+        if hunks.is_empty() {
+            return self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
+        }
+        self.change(ChangeKind::Changed, None, None);
+        if let Some(change) = self.changes.last_mut() {
+            change.hunks = hunks;
+        }
+    }
+}
+
+/// The names that a list's items go by, where each has one of its own.
+fn names_of<'n>(items: &'n [Node], member: &str) -> Option<Vec<&'n str>> {
+    let name = |item: &'n Node| match item {
+        Node::Map(members) => members.iter().find(|(name, _)| **name == *member).and_then(|(_, value)| match value {
+            Node::Text(text) | Node::Number { value: text, .. } => Some(&**text),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let names: Vec<&str> = items.iter().map(name).collect::<Option<_>>()?;
+    let different: HashSet<&str> = names.iter().copied().collect();
+    (different.len() == names.len()).then_some(names)
+}
+
+type Run = (DiffTag, std::ops::Range<usize>, std::ops::Range<usize>);
+
+/// What two lists of hashes share, and the runs between.
+fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
+    let head = left.iter().zip(right).take_while(|(one, other)| one == other).count();
+    let rest = left[head..].iter().rev().zip(right[head..].iter().rev());
+    let tail = rest.take_while(|(one, other)| one == other).count();
+    let (one, other) = (head..left.len() - tail, head..right.len() - tail);
+    let mut found = vec![(DiffTag::Equal, 0..head, 0..head)];
+    if one.len() + other.len() > LONGEST || one.len().min(other.len()) < 2 {
+        found.push((DiffTag::Replace, one.clone(), other.clone()));
+    } else {
+        let ops = similar::capture_diff_slices(Algorithm::Myers, &left[one.clone()], &right[other.clone()]);
+        found.extend(
+            ops.iter()
+                .map(DiffOp::as_tag_tuple)
+                .map(|(tag, one, other)| (tag, one.start + head..one.end + head, other.start + head..other.end + head)),
+        );
+    }
+    found.push((DiffTag::Equal, one.end..left.len(), other.end..right.len()));
+    found
+}
+
+/// The changed lines of two texts; none where they differ in nothing but line ends.
+fn hunks(left: &str, right: &str) -> Vec<Hunk> {
+    let (one, other): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
+    let diff = TextDiff::from_slices(&one, &other);
+    diff.grouped_ops(CONTEXT).iter().map(|ops| hunk(ops, &one, &other)).collect()
+}
+
+fn hunk(ops: &[DiffOp], left: &[&str], right: &[&str]) -> Hunk {
+    let first = ops.first().map_or((0, 0), |op| (op.old_range().start, op.new_range().start));
+    let mut lines = Vec::new();
+    for op in ops {
+        let (tag, one, other) = op.as_tag_tuple();
+        let mut put = |tag, texts: &[&str]| lines.extend(texts.iter().map(|text| (tag, (*text).to_owned())));
+        match tag {
+            DiffTag::Equal => put(LineTag::Both, &left[one]),
+            _ => {
+                put(LineTag::Removed, &left[one]);
+                put(LineTag::Added, &right[other]);
+            }
+        }
+    }
+    Hunk { left_line: first.0 + 1, right_line: first.1 + 1, lines }
+}

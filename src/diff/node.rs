@@ -1,0 +1,183 @@
+//! One payload's value as it is compared: what hashes alike, what counts for similarity, how it is written back.
+
+use std::borrow::Cow;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// One value, ready to be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number: its text, and what it is compared by.
+    Number {
+        /// As it stood.
+        text: Box<str>,
+        /// The same for all spellings of one value; under [`Options::exact`](super::Options::exact), the text.
+        value: Box<str>,
+    },
+    /// A string.
+    Text(Box<str>),
+    /// An array.
+    List(Vec<Self>),
+    /// An object, its members as they stood.
+    Map(Vec<(Box<str>, Self)>),
+    /// A string that holds an object or an array.
+    Json {
+        /// The string.
+        text: Box<str>,
+        /// What it holds.
+        inner: Box<Self>,
+    },
+    /// A time; equal to any other of its form.
+    Time {
+        /// The JSON text.
+        text: Box<str>,
+        /// 0 for RFC 3339, otherwise the digits of an epoch time.
+        form: u8,
+    },
+    /// An id that may differ, but must correspond: its JSON text.
+    Id(Box<str>),
+    /// The id or token of a request, compared by which request it is; holds the JSON text.
+    Reference(Box<str>),
+    /// Text that is not JSON, or nests too deep.
+    Raw(Box<[u8]>),
+    /// A place that does not count.
+    Ignored,
+}
+
+impl Node {
+    /// The hash that equal trees share; trees with their members in another order share it unless they are `ordered`.
+    /// Ids and times are left out of it; the ids are appended to `ids`, in the same order for trees with the same hash.
+    pub fn fingerprint(&self, ordered: bool, ids: &mut Vec<Box<str>>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.feed(ordered, &mut hasher, ids);
+        hasher.finish()
+    }
+
+    fn feed(&self, ordered: bool, hasher: &mut DefaultHasher, ids: &mut Vec<Box<str>>) {
+        // A string that holds JSON is told from that JSON, or a change from one to the other would not show.
+        std::mem::discriminant(self).hash(hasher);
+        match self {
+            Self::Null | Self::Reference(_) | Self::Ignored => {}
+            Self::Bool(value) => value.hash(hasher),
+            Self::Number { value, .. } => value.hash(hasher),
+            Self::Text(text) => text.hash(hasher),
+            Self::List(items) => {
+                items.len().hash(hasher);
+                items.iter().for_each(|item| item.feed(ordered, hasher, ids));
+            }
+            Self::Map(members) => {
+                members.len().hash(hasher);
+                let mut members: Vec<_> = members.iter().collect();
+                if !ordered {
+                    members.sort_by(|one, other| one.0.cmp(&other.0));
+                }
+                for (name, value) in members {
+                    name.hash(hasher);
+                    value.feed(ordered, hasher, ids);
+                }
+            }
+            Self::Json { inner, .. } => inner.feed(ordered, hasher, ids),
+            Self::Time { form, .. } => form.hash(hasher),
+            Self::Id(text) => ids.push(text.clone()),
+            Self::Raw(bytes) => bytes.hash(hasher),
+        }
+    }
+
+    /// Hashes of the tree's leaves, each with the names above it, and of the words of its longer texts: what similarity
+    /// is measured by. Sorted, and no more than `most` of them.
+    pub fn leaves(&self, most: usize) -> Vec<u64> {
+        let mut found = Vec::new();
+        self.collect_leaves(0, most, &mut found);
+        found.sort_unstable();
+        found
+    }
+
+    fn collect_leaves(&self, above: u64, most: usize, found: &mut Vec<u64>) {
+        if found.len() >= most {
+            return;
+        }
+        let below = |name: &str| hash_of(&(above, name));
+        match self {
+            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, most, found)),
+            Self::Map(members) => {
+                members.iter().for_each(|(name, value)| value.collect_leaves(below(name), most, found));
+            }
+            Self::Json { inner, .. } => inner.collect_leaves(above, most, found),
+            leaf => {
+                found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
+                let text = leaf.words();
+                let room = most.saturating_sub(found.len());
+                found.extend(text.split_whitespace().take(room).map(below));
+            }
+        }
+    }
+
+    fn words(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Raw(bytes) => String::from_utf8_lossy(bytes),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    /// Appends the value as JSON text, as it stood but for white space and ignored places. Bytes
+    /// that are no JSON come as a string of themselves, with escapes where they are no UTF-8.
+    pub fn write_json(&self, out: &mut String) {
+        match self {
+            Self::Null | Self::Ignored => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number { text, .. } | Self::Time { text, .. } | Self::Id(text) | Self::Reference(text) => {
+                out.push_str(text);
+            }
+            Self::Text(text) | Self::Json { text, .. } => write_string(text, out),
+            Self::Raw(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => write_string(text, out),
+                Err(_) => write_string(&bytes.escape_ascii().to_string(), out),
+            },
+            Self::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at == 0 { "" } else { "," });
+                    item.write_json(out);
+                }
+                out.push(']');
+            }
+            Self::Map(members) => {
+                out.push('{');
+                for (at, (name, value)) in members.iter().enumerate() {
+                    out.push_str(if at == 0 { "" } else { "," });
+                    write_string(name, out);
+                    out.push(':');
+                    value.write_json(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    /// The value as JSON text; see [`Self::write_json`].
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+}
+
+fn write_string(text: &str, out: &mut String) {
+    out.push_str(&quote(text));
+}
+
+/// A string as JSON text.
+pub(super) fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn hash_of(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,192 @@
+//! A comparison's report as text.
+
+use crate::diff::report::{Hunk, LineTag};
+use crate::diff::{Change, Report, Status, UnitDiff, UnitKind};
+use crate::render::style::Palette;
+use anstyle::Style;
+use std::fmt::Write;
+
+/// How the parts of a report look. The default is plain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiffStyle {
+    /// What is on the right only.
+    pub added: Style,
+    /// What is on the left only.
+    pub removed: Style,
+    /// What is there for orientation.
+    pub faint: Style,
+    /// Headings.
+    pub bold: Style,
+}
+
+impl From<&Palette> for DiffStyle {
+    fn from(palette: &Palette) -> Self {
+        Self { added: palette.good, removed: palette.error, faint: palette.faint, bold: palette.bold }
+    }
+}
+
+/// The longest value that is shown whole.
+const WIDEST: usize = 160;
+
+/// How much is shown before the first difference of values that are longer.
+const LEAD: usize = 24;
+
+/// Appends the report: a heading a unit, its changes below it, and a line that sums up.
+pub fn text(report: &Report, style: &DiffStyle, out: &mut String) {
+    for unit in &report.units {
+        heading(unit, style, out);
+        unit.changes.iter().for_each(|one| change(one, style, out));
+    }
+    if !report.units.is_empty() {
+        out.push('\n');
+    }
+    summary(report, out);
+}
+
+/// Appends the line that sums up: `3 changed, 1 only in A, 0 only in B, 40 same`.
+pub fn summary(report: &Report, out: &mut String) {
+    let Report { changed, only_left, only_right, same, moved, .. } = report;
+    let _ = write!(out, "{changed} changed, {only_left} only in A, {only_right} only in B, ");
+    if *moved > 0 {
+        let _ = write!(out, "{moved} moved, ");
+    }
+    let _ = writeln!(out, "{same} same");
+}
+
+fn heading(unit: &UnitDiff, style: &DiffStyle, out: &mut String) {
+    let (sign, look) = match unit.status {
+        Status::OnlyLeft => ("- ", style.removed),
+        Status::OnlyRight => ("+ ", style.added),
+        Status::Changed | Status::Moved => ("", style.bold),
+    };
+    let _ = write!(out, "{look}{sign}{}{look:#}", title(unit));
+    let faint = style.faint;
+    let _ = match (&unit.left, &unit.right) {
+        (Some(left), Some(right)) => write!(out, "  {faint}#{} ↔ #{}{faint:#}", left.seq, right.seq),
+        (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}#{}{faint:#}", one.seq),
+        (None, None) => Ok(()),
+    };
+    out.push_str(if unit.moved { "  moved\n" } else { "\n" });
+}
+
+fn title(unit: &UnitDiff) -> String {
+    let named = || {
+        let mut title = printable(unit.method.as_deref().unwrap_or_default());
+        if let Some(subject) = &unit.subject {
+            let _ = write!(title, " {}", printable(&crate::extension::clip(subject, 80)));
+        }
+        title
+    };
+    match unit.kind {
+        UnitKind::Request | UnitKind::Notification => named(),
+        UnitKind::Orphan => "answer to no request".to_owned(),
+        UnitKind::Line => "line that is no message".to_owned(),
+        UnitKind::Stderr => "standard error".to_owned(),
+    }
+}
+
+fn change(change: &Change, style: &DiffStyle, out: &mut String) {
+    let faint = style.faint;
+    let note =
+        if change.left.is_some() && change.kind == crate::diff::ChangeKind::Reordered { "  reordered" } else { "" };
+    let space = if change.place.is_empty() { "" } else { " " };
+    let _ = writeln!(out, "  {faint}{}{space}{}{note}{faint:#}", change.side.name(), printable(&change.place));
+    let (left, right) = (change.left.as_deref().unwrap_or_default(), change.right.as_deref().unwrap_or_default());
+    let shared = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
+    for (sign, value, look) in [('-', &change.left, style.removed), ('+', &change.right, style.added)] {
+        if let Some(value) = value {
+            let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&window(value, shared)));
+        }
+    }
+    change.hunks.iter().for_each(|one| hunk(one, style, out));
+}
+
+fn hunk(hunk: &Hunk, style: &DiffStyle, out: &mut String) {
+    let faint = style.faint;
+    let _ = writeln!(out, "  {faint}@@ -{} +{} @@{faint:#}", hunk.left_line, hunk.right_line);
+    for (tag, line) in &hunk.lines {
+        let (sign, look) = match tag {
+            LineTag::Both => (' ', Style::new()),
+            LineTag::Removed => ('-', style.removed),
+            LineTag::Added => ('+', style.added),
+        };
+        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::extension::clip(line, WIDEST)));
+    }
+}
+
+/// A long value from shortly before its first difference on, so that the difference is to be seen.
+fn window(value: &str, shared: usize) -> String {
+    let length = value.chars().count();
+    let start = if length <= WIDEST { 0 } else { shared.saturating_sub(LEAD).min(length - 1) };
+    let mut shown: String = value.chars().skip(start).take(WIDEST).collect();
+    if start > 0 {
+        shown.insert(0, '…');
+    }
+    if start + WIDEST < length {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A peer's text without control characters, which a terminal would obey.
+fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for found in text.chars() {
+        let reverses = matches!(found, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if found == '\t' || !(found.is_control() || reverses) {
+            out.push(found);
+        } else {
+            out.extend(found.escape_unicode());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::{Options, Unit, compare};
+    use crate::wire::Direction;
+
+    fn unit(seq: u64, method: &str, subject: &str, params: &str) -> Unit {
+        Unit {
+            kind: UnitKind::Notification,
+            direction: Direction::ServerToClient,
+            method: Some(method.to_owned()),
+            subject: Some(subject.to_owned()),
+            subject_is_volatile: false,
+            id: None,
+            seq,
+            time: 0,
+            params: Some(params.as_bytes().into()),
+            answer: None,
+            line: None,
+            refers: None,
+        }
+    }
+
+    fn shown(left: &[Unit], right: &[Unit], style: &DiffStyle) -> String {
+        let mut out = String::new();
+        text(&compare(left, right, &Options::default()), style, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_report_reads_as_a_list_of_changes() {
+        let left = [unit(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), unit(13, "gone", "g", "{}")];
+        let right = [unit(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
+        let expected = "a/b echo  #12 ↔ #14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
+            - two\n  + \\u{1b}two\n- gone g  #13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
+        assert_eq!(shown(&left, &right, &DiffStyle::default()), expected);
+        assert_eq!(shown(&left, &left, &DiffStyle::default()), "0 changed, 0 only in A, 0 only in B, 2 same\n");
+        let coloured = DiffStyle { added: anstyle::AnsiColor::Green.on_default(), ..DiffStyle::default() };
+        assert!(shown(&left, &right, &coloured).contains("\u{1b}[32m+ 2\u{1b}[0m"));
+    }
+
+    #[test]
+    fn a_long_value_is_shown_around_its_first_difference() {
+        let long = |end: &str| format!(r#"{{"x":"{}{end}"}}"#, "a".repeat(500));
+        let out = shown(&[unit(0, "m", "s", &long("b"))], &[unit(0, "m", "s", &long("c"))], &DiffStyle::default());
+        assert!(out.contains(&format!("- …{}b\"\n", "a".repeat(LEAD))), "{out}");
+    }
+}

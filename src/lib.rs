@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod diff;
+pub mod drive;
 pub mod exchange;
 pub mod extension;
 pub mod host;

@@ -3,3 +3,7 @@
 //! Never: reels, what a method means, proposals.
 
 pub mod child;
+pub mod link;
+pub mod stdio;
+
+pub use link::{Incoming, Link};

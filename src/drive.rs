@@ -1,0 +1,6 @@
+//! The thin runners: they connect sans-IO engines to transports and to the clock, and know nothing else.
+
+pub mod client;
+pub mod server;
+
+pub use client::{Connection, Failure};

@@ -1,0 +1,77 @@
+//! A connection as its user sees it, whatever carries it: messages go out, messages and endings come in.
+
+use tokio::sync::mpsc;
+
+/// What comes in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// One message's bytes, without its framing.
+    Message(Vec<u8>),
+    /// Bytes of the peer's standard error.
+    Stderr(Vec<u8>),
+    /// The peer sends no more.
+    Closed,
+}
+
+/// How many messages may wait on either side.
+const CAPACITY: usize = 64;
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Link {
+    outgoing: Option<mpsc::Sender<Vec<u8>>>,
+    incoming: mpsc::Receiver<Incoming>,
+}
+
+/// The other side of a [`Link`], for the transport that serves it.
+#[derive(Debug)]
+pub struct Served {
+    /// Messages to be sent; ends when the link is closed.
+    pub outgoing: mpsc::Receiver<Vec<u8>>,
+    /// Where to put what comes in.
+    pub incoming: mpsc::Sender<Incoming>,
+}
+
+impl Link {
+    /// A link and what its transport needs.
+    pub fn served() -> (Self, Served) {
+        let (to_transport, outgoing) = mpsc::channel(CAPACITY);
+        let (incoming, from_transport) = mpsc::channel(CAPACITY);
+        (Self { outgoing: Some(to_transport), incoming: from_transport }, Served { outgoing, incoming })
+    }
+
+    /// Two ends in memory: what one sends, the other receives. For tests and for parties in one process.
+    pub fn pair() -> (Self, Self) {
+        let (left, left_served) = Self::served();
+        let (right, right_served) = Self::served();
+        let carry = |mut from: mpsc::Receiver<Vec<u8>>, to: mpsc::Sender<Incoming>| async move {
+            while let Some(message) = from.recv().await {
+                if to.send(Incoming::Message(message)).await.is_err() {
+                    return;
+                }
+            }
+            let _ = to.send(Incoming::Closed).await;
+        };
+        tokio::spawn(carry(left_served.outgoing, right_served.incoming));
+        tokio::spawn(carry(right_served.outgoing, left_served.incoming));
+        (left, right)
+    }
+
+    /// Sends one message; false where the peer is gone.
+    pub async fn send(&mut self, message: Vec<u8>) -> bool {
+        match &self.outgoing {
+            Some(outgoing) => outgoing.send(message).await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// The next thing that comes in; [`Incoming::Closed`] again and again once the peer is gone.
+    pub async fn receive(&mut self) -> Incoming {
+        self.incoming.recv().await.unwrap_or(Incoming::Closed)
+    }
+
+    /// Sends no more. What comes in can still be received.
+    pub fn close(&mut self) {
+        self.outgoing = None;
+    }
+}

@@ -1,6 +1,7 @@
 //! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
 
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

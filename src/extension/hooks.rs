@@ -2,6 +2,7 @@
 //! life, declared once in its capabilities.
 
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

@@ -8,6 +8,7 @@ pub mod exchange;
 pub mod extension;
 pub mod protocol;
 pub mod render;
+pub mod server;
 pub mod session;
 pub mod tap;
 pub mod trace;

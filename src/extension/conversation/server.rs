@@ -74,7 +74,10 @@ mod tests {
             assert_eq!(SCHEMAS.check(&format!("{USER_MESSAGE}:result"), &context), Some(vec![]));
             let params = addressed(&message, context);
             assert_eq!(SCHEMAS.check(&format!("{CONTEXT}:params"), &params), Some(vec![]));
-            assert_eq!((&params["messageId"], params.as_object().map(serde_json::Map::len)), (&json!("m1"), Some(count)));
+            assert_eq!(
+                (&params["messageId"], params.as_object().map(serde_json::Map::len)),
+                (&json!("m1"), Some(count))
+            );
         }
         assert_eq!(SCHEMAS.check("capability:server", &capability()), Some(vec![]));
     }

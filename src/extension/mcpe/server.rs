@@ -172,8 +172,7 @@ impl Events {
             None => Some(call.now.saturating_add(DEFAULT_LIFE_NS)),
         };
         let filter = read_filter(call.arguments)?.unwrap_or_default();
-        let made =
-            Subscription { id, filter, status: Status::Active, created: call.now, updated: call.now, expires };
+        let made = Subscription { id, filter, status: Status::Active, created: call.now, updated: call.now, expires };
         let mut result = json!({"subscriptionId": made.id, "status": "active"});
         made.describe(&mut result);
         let became = Some((made.id.clone(), "active"));
@@ -296,9 +295,9 @@ impl Subscription {
     }
 }
 
-/// A time as RFC 3339 in UTC.
-pub fn stamp(ns: i64) -> String {
-    jiff::Timestamp::from_nanosecond(i128::from(ns)).map(|time| time.to_string()).unwrap_or_default()
+/// A time as RFC 3339 in UTC, in milliseconds: what JavaScript's dates hold.
+fn stamp(ns: i64) -> String {
+    jiff::Timestamp::from_nanosecond(i128::from(ns)).map(|time| format!("{time:.3}")).unwrap_or_default()
 }
 
 fn subscription_id(arguments: &Value) -> &str {

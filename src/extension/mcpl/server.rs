@@ -145,7 +145,11 @@ impl Mcpl {
                     update.unknown.push(name.to_owned());
                 }
                 named.for_each(|set| {
-                    if off { self.disabled.insert(set.name) } else { self.disabled.remove(set.name) };
+                    if off {
+                        self.disabled.insert(set.name)
+                    } else {
+                        self.disabled.remove(set.name)
+                    };
                 });
             }
         }

@@ -4,13 +4,14 @@ const HOUR: i64 = 3600 * 1_000_000_000;
 const ID: &str = "3f9c2a74-0000-4000-8000-000000000001";
 
 fn call(events: &mut Events, tool: &str, arguments: Value, now: i64) -> Result<Done, String> {
-    events.call(&Call { tool, arguments: &arguments, now, client: "c" }, || ID.to_owned())
+    let done = events.call(&Call { tool, arguments: &arguments, now, client: "c" }, || ID.to_owned())?;
+    assert_eq!(SCHEMAS.check(&format!("tool:{tool}:result"), &done.result), Some(vec![]));
+    Ok(done)
 }
 
 fn subscribed(arguments: Value) -> Events {
     let mut events = Events::default();
-    let done = call(&mut events, "events_subscribe", arguments, 0).expect("subscribed");
-    assert_eq!(SCHEMAS.check("tool:events_subscribe:result", &done.result), Some(vec![]));
+    call(&mut events, "events_subscribe", arguments, 0).expect("subscribed");
     events
 }
 
@@ -86,7 +87,6 @@ fn subscriptions_end_and_free_their_place() {
     assert_eq!(events.expire(HOUR).first().map(String::as_str), Some("00"));
     assert_eq!((events.next_expiry(), count(&events, "x")), (None, 0));
     let listed = call(&mut events, "events_list", json!({"status": "expired"}), HOUR).expect("listed");
-    assert_eq!(SCHEMAS.check("tool:events_list:result", &listed.result), Some(vec![]));
     assert_eq!(listed.result["subscriptions"].as_array().map(Vec::len), Some(MOST));
     assert!(call(&mut events, "events_resume", json!({"subscriptionId": "00"}), HOUR).is_err());
     let done = call(&mut events, "events_subscribe", json!({}), HOUR).expect("a free place");

@@ -11,6 +11,7 @@ pub mod extension;
 pub mod host;
 pub mod protocol;
 pub mod render;
+pub mod server;
 pub mod session;
 pub mod tap;
 pub mod trace;

@@ -2,6 +2,7 @@
 
 pub mod host;
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

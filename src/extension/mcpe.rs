@@ -1,6 +1,7 @@
 //! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
 
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

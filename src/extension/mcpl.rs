@@ -3,6 +3,7 @@
 
 pub mod push;
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

@@ -1,6 +1,7 @@
 //! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
 
 mod rules;
+pub mod server;
 
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;

@@ -1,0 +1,90 @@
+//! The server's side: declares what it may emit, and words a reminder within that.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The `propagate` values it declares.
+pub const PROPAGATE: &[&str] = &["session", "none"];
+/// The `roleHint` values it declares.
+pub const ROLE_HINTS: &[&str] = &["system", "developer"];
+
+/// What stands at `capabilities.reminders` (Server capability advertisement).
+pub fn capability() -> Value {
+    json!({"emit": true, "propagate": PROPAGATE, "roleHints": ROLE_HINTS})
+}
+
+/// A reminder before it has an id. Members left out stay out of the message, so that the host's defaults hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Draft {
+    /// What the model should know.
+    pub body: String,
+    /// Labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// A newer reminder with the same key replaces an older one that has not fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupe_key: Option<String>,
+    /// For how many rendered turns it holds; at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_turns: Option<u64>,
+    /// Whether it outlives a compaction of the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preserve_on_compact: Option<bool>,
+    /// Whether sub-agents see it: one of [`PROPAGATE`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub propagate: Option<String>,
+    /// As whom the host should say it: one of [`ROLE_HINTS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_hint: Option<String>,
+}
+
+/// The params of `notifications/reminder`. `firedAtTurn` is left out: a server does not know the host's turns.
+///
+/// # Errors
+/// What in the draft is against the proposal or outside of what the capability declares, as a sentence fragment.
+pub fn params(id: &str, draft: &Draft) -> Result<Value, String> {
+    if draft.body.is_empty() {
+        return Err("a reminder's body must not be empty".to_owned());
+    }
+    if draft.ttl_turns == Some(0) {
+        return Err("`ttlTurns` must be at least 1".to_owned());
+    }
+    declared("propagate", draft.propagate.as_deref(), PROPAGATE)?;
+    declared("roleHint", draft.role_hint.as_deref(), ROLE_HINTS)?;
+    let mut reminder = json!({"id": id});
+    if let (Some(reminder), Ok(Value::Object(draft))) = (reminder.as_object_mut(), serde_json::to_value(draft)) {
+        reminder.extend(draft);
+    }
+    Ok(json!({"reminder": reminder}))
+}
+
+fn declared(name: &str, value: Option<&str>, offered: &[&str]) -> Result<(), String> {
+    match value {
+        Some(value) if !offered.contains(&value) => {
+            Err(format!("`{name}` {value:?} is not among the declared {}", offered.join(", ")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{REMINDER, SCHEMAS};
+    use super::*;
+
+    #[test]
+    fn a_reminder_fits_the_proposal_and_stays_within_the_capability() {
+        assert_eq!(SCHEMAS.check("capability:server", &capability()), Some(vec![]));
+        let mut draft = Draft { body: "cargo check passed".to_owned(), ttl_turns: Some(1), ..Draft::default() };
+        let message = params("0190abcd-2024-7c1d-bb02-3a0e8a44d7f0", &draft).expect("fits");
+        assert_eq!(SCHEMAS.check(&format!("{REMINDER}:params"), &message), Some(vec![]));
+        assert_eq!(message["reminder"].as_object().map(serde_json::Map::len), Some(3));
+        draft.propagate = Some("all".to_owned());
+        assert!(params("x", &draft).expect_err("not declared").contains("session, none"));
+        draft.propagate = Some("none".to_owned());
+        draft.ttl_turns = Some(0);
+        assert!(params("x", &draft).is_err());
+        assert!(params("x", &Draft::default()).is_err());
+    }
+}

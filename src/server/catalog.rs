@@ -1,0 +1,77 @@
+//! What there is to read: resources over the memories and notes, and prompts.
+
+use super::memory::Memories;
+use crate::extension::mcpl::server::notes::Notes;
+use serde_json::{Value, json};
+
+/// The memories, as JSON.
+pub const MEMORIES: &str = "mcpreel://memories";
+/// The notes, a line each.
+pub const NOTES: &str = "mcpreel://notes";
+/// One memory, by its name.
+pub const MEMORY: &str = "mcpreel://memory/{id}";
+
+/// The prompt that asks with what is remembered.
+pub const RECALL: &str = "recall";
+/// The prompt that goes through the notes.
+pub const REVIEW_NOTES: &str = "review_notes";
+
+/// What `resources/list` shows.
+pub fn resources() -> Vec<Value> {
+    vec![
+        json!({"uri": MEMORIES, "name": "memories", "description": "All that is remembered",
+            "mimeType": "application/json"}),
+        json!({"uri": NOTES, "name": "notes", "description": "The notes, a line each", "mimeType": "text/plain"}),
+    ]
+}
+
+/// What `resources/templates/list` shows.
+pub fn templates() -> Vec<Value> {
+    vec![json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"})]
+}
+
+/// A resource's contents; `None` where there is none of this name.
+pub fn contents(uri: &str, memories: &Memories, notes: &Notes) -> Option<Value> {
+    let (kind, text) = match uri {
+        MEMORIES => {
+            let all: Vec<Value> = memories
+                .all()
+                .map(|memory| json!({"id": memory.id, "content": memory.content, "source": memory.source}))
+                .collect();
+            ("application/json", Value::from(all).to_string())
+        }
+        NOTES => ("text/plain", notes.texts().join("\n")),
+        _ => {
+            let id = uri.strip_prefix(MEMORY.trim_end_matches("{id}"))?;
+            ("text/plain", memories.all().find(|memory| memory.id == id)?.content.clone())
+        }
+    };
+    Some(json!({"uri": uri, "mimeType": kind, "text": text}))
+}
+
+/// What `prompts/list` shows.
+pub fn prompts() -> Vec<Value> {
+    vec![
+        json!({"name": RECALL, "description": "Ask about a topic with what is remembered of it",
+            "arguments": [{"name": "topic", "description": "What it is about", "required": true}]}),
+        json!({"name": REVIEW_NOTES, "description": "Go through the notes"}),
+    ]
+}
+
+/// The prompt [`RECALL`].
+pub fn recall(topic: &str, memories: &Memories) -> Value {
+    let hits = memories.search(topic, 5);
+    let lines: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
+    let known = if lines.is_empty() { "nothing".to_owned() } else { format!("\n- {}", lines.join("\n- ")) };
+    user(&format!("Remembered about {topic}: {known}"), &format!("What do we know about {topic}?"))
+}
+
+/// The prompt [`REVIEW_NOTES`].
+pub fn review(notes: &Notes) -> Value {
+    user(&format!("Notes so far:\n{}", notes.texts().join("\n")), "Which of these notes still matter?")
+}
+
+fn user(first: &str, second: &str) -> Value {
+    let say = |text: &str| json!({"role": "user", "content": {"type": "text", "text": text}});
+    json!({"messages": [say(first), say(second)]})
+}

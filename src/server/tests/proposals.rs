@@ -1,0 +1,271 @@
+use super::*;
+
+fn config_without(room: &str) -> Config {
+    let mut config = Config::default();
+    config.declare.remove(room);
+    config
+}
+
+fn capability(room: &str, value: &Value) {
+    let schemas = extension::by_name(room).expect("a room").descriptor().schemas;
+    assert_eq!(schemas.check("capability:server", value), Some(vec![]), "{room}");
+}
+
+#[test]
+fn a_full_host_is_offered_all_five_and_a_plain_one_three() {
+    let (host, full) = Host::ready(Config::default(), "2024-11-05", &serde_json::from_str(FULL).expect("JSON"));
+    let full = &full["capabilities"];
+    capability("conversation", &full["conversationEvents"]);
+    capability("reminder", &full["reminders"]);
+    capability("mcpl", &full["experimental"]["mcpl"]);
+    capability("hooks", &full["hooks"]);
+    capability("mcpe", &full["events"]);
+    assert_eq!(full["hooks"]["declarations"].as_array().map(Vec::len), Some(2), "only listed events");
+    let declared = [("mcpl", "experimental.mcpl"), ("hooks", "hooks")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert!(matches!(&host.reports[0], Report::Connected { declared: found, .. } if found[..] == declared));
+    let (_, plain) = Host::ready(Config::default(), "2025-11-25", &json!({}));
+    let plain = &plain["capabilities"];
+    assert!(plain.get("experimental").is_none() && plain.get("hooks").is_none());
+    assert!(["conversationEvents", "reminders", "events"].iter().all(|name| plain.get(name).is_some()));
+    let none = Config { declare: Default::default(), ..Config::default() };
+    let (_, none) = Host::ready(none, "2025-11-25", &serde_json::from_str(FULL).expect("JSON"));
+    let names: Vec<&String> = none["capabilities"].as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["logging", "completions", "prompts", "resources", "tools"]);
+}
+
+#[test]
+fn early_hooks_are_declared_where_the_client_put_its_own() {
+    let client = json!({"experimental": {"hooks": {"supported_events": ["post_tool_use"]}}});
+    let (mut host, result) = Host::ready(Config::default(), "2025-11-25", &client);
+    let capabilities = &result["capabilities"];
+    assert!(capabilities.get("hooks").is_none());
+    let hook = &capabilities["experimental"]["hooks"]["declarations"][0];
+    assert_eq!((&hook["event"], &hook["matcher"]["tool_name"]), (&json!("post_tool_use"), &json!("*add_note")));
+    let client = json!({"hooks": {"supported_events": ["session_start"]}});
+    let (_, result) = Host::ready(Config::default(), "2025-11-25", &client);
+    let hook = &result["capabilities"]["hooks"]["declarations"][0];
+    let called = host.tool(hook["context_tool"].as_str().expect("a tool"), &hook["context_tool_args"]);
+    assert!(called.get("isError").is_none() && text(&called).contains("schema"));
+}
+
+#[test]
+fn user_messages_are_answered_in_kind() {
+    let mut host = Host::plain();
+    let about = |id: &str, content: &str| json!({"messageId": id, "content": content});
+    let asked = host.request("conversation/userMessage", &about("m1", "What about the database schema?"));
+    let memories = &asked["result"]["structuredContext"]["memories"];
+    assert_eq!((memories.as_array().map(Vec::len), &memories[0]["relevance"]), (Some(1), &json!(1.0)));
+    assert_eq!(host.request("conversation/userMessage", &about("m2", "Tell me a joke"))["result"], json!({}));
+    assert_eq!(host.request("conversation/userMessage", &json!({"messageId": "m"}))["error"]["code"], -32602);
+    let told = host.notify("conversation/userMessage", &about("m3", "mannequin"));
+    assert_eq!((&told[0]["method"], &told[0]["params"]["messageId"]), (&json!("conversation/context"), &json!("m3")));
+    let told = host.notify("conversation/userMessage", &about("m4", "Tell me a joke"));
+    assert_eq!(told[0]["params"], json!({"messageId": "m4"}));
+    assert!(host.notify("conversation/userMessage", &json!({"content": 3})).is_empty());
+    let (mut host, _) = Host::ready(config_without("conversation"), "2025-11-25", &json!({}));
+    assert_eq!(host.request("conversation/userMessage", &about("m", "schema"))["error"]["code"], -32601);
+    assert!(host.notify("conversation/userMessage", &about("m", "schema")).is_empty());
+}
+
+#[test]
+fn reminders_go_out_within_what_is_declared() {
+    let mut host = Host::plain();
+    let emitted = json!({"kind": "reminder", "body": "cargo check passed", "dedupeKey": "cargo", "ttlTurns": 2,
+        "roleHint": "system", "propagate": "none", "tags": ["build"]});
+    let messages = host.ask("tools/call", &json!({"name": "emit", "arguments": emitted}));
+    let reminder = &messages[0]["params"]["reminder"];
+    assert_eq!((&reminder["ttlTurns"], &reminder["dedupeKey"]), (&json!(2), &json!("cargo")));
+    assert!(messages[0].get("id").is_none() && reminder.get("firedAtTurn").is_none());
+    let id: uuid::Uuid = reminder["id"].as_str().expect("an id").parse().expect("a UUID");
+    assert_eq!(id.get_version_num(), 7);
+    assert_eq!(text(&messages[1]["result"]), "sent notifications/reminder");
+    assert!(host.fire(&json!({"kind": "reminder", "body": "x", "propagate": "all"})).is_empty());
+    assert!(matches!(host.unsent(), Some(Unsent::Invalid { fault }) if fault.contains("propagate")));
+    let (mut host, _) = Host::ready(config_without("reminder"), "2025-11-25", &json!({}));
+    let refused = host.tool("emit", &json!({"kind": "reminder", "body": "x"}));
+    assert!(refused["isError"] == true && text(&refused).contains("reminder is not declared"));
+    assert_eq!(host.unsent(), Some(&Unsent::NotDeclared { proposal: "reminder" }));
+}
+
+#[test]
+fn nothing_of_mcpl_works_with_a_plain_host() {
+    let mut host = Host::plain();
+    for method in ["context/beforeInference", "context/afterInference", "state/rollback"] {
+        assert_eq!(host.request(method, &json!({}))["error"]["code"], -32601, "{method}");
+    }
+    host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
+    assert!(matches!(host.reports.last(), Some(Report::Ignored { .. })));
+    for kind in [json!({"kind": "push", "text": "x"}), json!({"kind": "inference"}), json!({"kind": "model_info"})] {
+        assert!(host.fire(&kind).is_empty());
+        assert_eq!(host.unsent(), Some(&Unsent::NotDeclared { proposal: "mcpl" }));
+    }
+}
+
+#[test]
+fn pushes_are_answered_and_heed_the_feature_sets() {
+    let mut host = Host::full();
+    let push = json!({"kind": "push", "text": "a commit", "eventId": "evt_1"});
+    let messages = host.ask("tools/call", &json!({"name": "emit", "arguments": push}));
+    assert_eq!((&messages[0]["id"], &messages[0]["params"]["featureSet"]), (&json!(1), &json!("memory.proactive")));
+    host.pass(Duration::from_millis(20));
+    host.answer(&json!(1), &json!({"accepted": true, "inferenceId": "inf_1"}));
+    let expected = Report::PushAnswered {
+        id: 1,
+        event_id: "evt_1".to_owned(),
+        accepted: Some(true),
+        inference_id: Some("inf_1".to_owned()),
+        reason: None,
+        latency_us: 20_000,
+        late: false,
+    };
+    assert_eq!(host.reports.last(), Some(&expected));
+    host.fire(&push);
+    host.line(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"Feature set not enabled"}}"#);
+    assert!(matches!(host.reports.last(), Some(Report::Refused { id: 2, code: -32001, .. })));
+    host.notify("featureSets/update", &json!({"disabled": ["memory.proactive", "x"]}));
+    let expected = Report::FeatureSets {
+        enabled: vec![],
+        disabled: vec!["memory.proactive".to_owned()],
+        unknown: vec!["x".to_owned()],
+    };
+    assert_eq!(host.reports.last(), Some(&expected));
+    assert!(host.fire(&push).is_empty());
+    assert_eq!(host.unsent(), Some(&Unsent::FeatureSetDisabled { feature_set: "memory.proactive".to_owned() }));
+    host.notify("featureSets/update", &json!({"enabled": ["memory.*"]}));
+    assert_eq!(host.fire(&push).len(), 1);
+    host.fire(&json!({"kind": "push", "text": "x", "featureSet": "notes.edit"}));
+    assert!(matches!(host.unsent(), Some(Unsent::NotInUses { .. })));
+}
+
+fn before(user: &Value) -> Value {
+    json!({"inferenceId": "inf_1", "conversationId": "c", "turnIndex": 0, "userMessage": user,
+        "model": {"id": "m", "vendor": "v", "contextWindow": 1000, "capabilities": []}})
+}
+
+#[test]
+fn context_hooks_inject_and_learn() {
+    let mut host = Host::full();
+    let result = host.request("context/beforeInference", &before(&json!("How is the mannequin project?")));
+    let injection = &result["result"]["contextInjections"][0];
+    assert_eq!(
+        (&result["result"]["featureSet"], &injection["position"]),
+        (&json!("memory.retrieval"), &json!("system"))
+    );
+    assert_eq!(injection["metadata"]["memoryIds"], json!(["mem_2"]));
+    let none = host.request("context/beforeInference", &before(&json!(null)));
+    assert_eq!(none["result"]["contextInjections"], json!([]));
+    let mut after = before(&json!("Which port?"));
+    after["assistantMessage"] = json!("The gateway listens on port 8443.");
+    after["usage"] = json!({"inputTokens": 1, "outputTokens": 2});
+    assert!(host.notify("context/afterInference", &after).is_empty());
+    assert!(matches!(host.reports.last(), Some(Report::Remembered { id, .. }) if id == "mem_4"));
+    let found = host.request("context/beforeInference", &before(&json!("gateway port?")));
+    assert_eq!(found["result"]["contextInjections"][0]["metadata"]["memoryIds"], json!(["mem_4"]));
+    assert_eq!(host.request("context/afterInference", &after)["result"], json!({"featureSet": "memory.extraction"}));
+    host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
+    let off = host.request("context/beforeInference", &before(&json!("gateway port?")));
+    assert_eq!(off["result"]["contextInjections"], json!([]));
+    host.reports.clear();
+    host.notify("context/afterInference", &after);
+    assert!(host.reports.is_empty());
+    let mut odd = before(&json!("schema"));
+    odd["featureSet"] = json!("memory.retrieval");
+    assert!(host.request("context/beforeInference", &odd)["result"].is_object(), "taken as far as it goes");
+    assert!(host.reports.iter().any(|report| matches!(report, Report::Misfit { .. })));
+}
+
+#[test]
+fn inference_is_asked_for_and_its_stream_is_followed() {
+    let mut host = Host::full();
+    let asked = host.fire(&json!({"kind": "inference", "stream": true, "conversationId": "c"}));
+    assert_eq!((&asked[0]["id"], &asked[0]["params"]["stream"]), (&json!(1), &json!(true)));
+    for (index, delta) in [(0, "All "), (1, "well.")] {
+        host.notify("inference/chunk", &json!({"requestId": 1, "index": index, "delta": delta}));
+    }
+    let usage = json!({"inputTokens": 1, "outputTokens": 2});
+    let done = json!({"content": "All well.", "model": "m", "finishReason": "end_turn", "usage": usage});
+    host.answer(&json!(1), &done);
+    assert!(
+        host.reports
+            .iter()
+            .any(|report| { matches!(report, Report::InferenceAnswered { chunks: 2, chunks_agree: Some(true), .. }) })
+    );
+    assert!(matches!(host.reports.last(), Some(Report::Remembered { source, .. }) if source == "memory.consolidation"));
+    host.notify("inference/chunk", &json!({"requestId": 1, "index": 2, "delta": "late"}));
+    assert_eq!(host.reports.last(), Some(&Report::Orphan { id: "1".to_owned() }));
+    let info = host.fire(&json!({"kind": "model_info"}));
+    assert_eq!(info[0]["params"], json!({}));
+    host.notify("featureSets/update", &json!({"disabled": ["memory.consolidation"]}));
+    assert!(host.fire(&json!({"kind": "inference"})).is_empty());
+}
+
+#[test]
+fn notes_carry_state_and_roll_back() {
+    let mut host = Host::full();
+    let listed = host.request("tools/list", &json!({}))["result"]["tools"].clone();
+    let note = listed.as_array().expect("tools").iter().find(|tool| tool["name"] == "add_note").expect("listed");
+    assert_eq!(note["_meta"]["featureSet"], "notes.edit");
+    let first = host.tool("add_note", &json!({"text": "a"}))["state"].clone();
+    let call = json!({"name": "add_note", "arguments": {"text": "b"}, "state": first["data"]});
+    let second = host.request("tools/call", &call)["result"]["state"].clone();
+    assert_eq!((&first["parent"], &second["parent"]), (&json!(null), &first["checkpoint"]));
+    assert_eq!(second["patch"][0]["value"], json!({"id": 2, "text": "b"}));
+    let back = |set: &str, checkpoint: &Value| json!({"featureSet": set, "checkpoint": checkpoint});
+    let rolled = host.request("state/rollback", &back("notes.edit", &first["checkpoint"]));
+    assert_eq!(rolled["result"], json!({"checkpoint": first["checkpoint"], "success": true}));
+    assert_eq!(host.tool("add_note", &json!({"text": "c"}))["state"]["parent"], first["checkpoint"]);
+    for (params, code) in
+        [(back("notes.edit", &json!("chk_x")), -32005), (back("no.such", &json!("chk_x")), -32003), (json!({}), -32602)]
+    {
+        assert_eq!(host.request("state/rollback", &params)["error"]["code"], code);
+    }
+    let refused = host.request("state/rollback", &back("memory.retrieval", &json!("chk_x")));
+    assert_eq!(refused["result"]["success"], false);
+    host.notify("featureSets/update", &json!({"disabled": ["notes.edit"]}));
+    let off = host.request("tools/call", &json!({"name": "add_note", "arguments": {"text": "d"}}));
+    assert_eq!((&off["error"]["code"], &off["error"]["data"]["featureSet"]), (&json!(-32001), &json!("notes.edit")));
+}
+
+#[test]
+fn events_reach_who_subscribed() {
+    let mut host = Host::plain();
+    let made = host.tool("events_subscribe", &json!({"filter": {"eventTypes": ["github.*"], "priority": ["high"]}}));
+    let made = &made["structuredContent"];
+    let id = made["subscriptionId"].clone();
+    let emitted = json!({"kind": "event", "type": "github.issue.opened", "priority": "high", "data": {"n": 1}});
+    let messages = host.ask("tools/call", &json!({"name": "emit", "arguments": emitted}));
+    let params = &messages[0]["params"];
+    assert_eq!((&messages[0]["method"], &params["subscriptionId"]), (&json!("events/event"), &id));
+    assert_eq!(
+        (&params["event"]["data"], &params["event"]["metadata"]["priority"]),
+        (&json!({"n": 1}), &json!("high"))
+    );
+    assert!(host.fire(&json!({"kind": "event", "type": "github.push"})).is_empty(), "normal priority");
+    host.tool("events_pause", &json!({"subscriptionId": id}));
+    assert!(host.fire(&emitted).is_empty());
+    host.tool("events_resume", &json!({"subscriptionId": id}));
+    assert_eq!(host.fire(&emitted).len(), 1);
+    let cron = json!({"delivery": {"channels": ["cron"], "cronSchedule": {"expression": "0 9 * * *"}}});
+    assert_eq!(host.tool("events_subscribe", &cron)["isError"], true);
+    let listed = host.tool("events_list", &json!({}))["structuredContent"].clone();
+    assert_eq!(
+        (&listed["subscriptions"][0]["clientId"], listed["subscriptions"].as_array().map(Vec::len)),
+        (&json!("test"), Some(1))
+    );
+    host.tool("events_unsubscribe", &json!({"subscriptionId": id}));
+    assert_eq!(
+        host.reports.last(),
+        Some(&Report::Subscription { id: id.as_str().expect("an id").to_owned(), became: "removed" })
+    );
+    assert!(host.fire(&emitted).is_empty());
+    let (mut host, _) = Host::ready(config_without("mcpe"), "2025-11-25", &json!({}));
+    assert_eq!(host.request("tools/call", &json!({"name": "events_list"}))["error"]["code"], -32602);
+    assert!(host.fire(&emitted).is_empty());
+}
+
+#[test]
+fn nothing_goes_out_before_the_handshake_is_over() {
+    let mut host = Host::raw(Config::default());
+    assert!(host.fire(&json!({"kind": "reminder", "body": "x"})).is_empty());
+    assert_eq!(host.unsent(), Some(&Unsent::NotReady));
+}

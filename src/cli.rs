@@ -3,9 +3,11 @@
 mod commands;
 pub mod error;
 mod jq;
+mod peer;
 mod printer;
 mod reels;
 mod target;
+mod values;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 use error::{CommandError, ErrorKind};

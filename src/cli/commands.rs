@@ -1,11 +1,15 @@
 //! The subcommands, one file each: its arguments, its help, its run.
 
+mod call;
 mod completions;
+mod diff;
 mod export;
+mod fire;
 mod import;
 mod man;
-mod record;
+pub mod record;
 mod reel;
+mod serve;
 mod show;
 mod stats;
 
@@ -17,8 +21,13 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Record(record::RecordArgs),
+    Call(call::CallArgs),
+    #[command(subcommand)]
+    Fire(fire::FireCommand),
     Show(show::ShowArgs),
     Stats(stats::StatsArgs),
+    Diff(diff::DiffArgs),
+    Serve(serve::ServeArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
     Export(export::ExportArgs),
@@ -31,8 +40,12 @@ impl Command {
     pub(super) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
             Self::Record(args) => record::run(args, context),
+            Self::Call(args) => call::run(args, context),
+            Self::Fire(command) => fire::run(command, context),
             Self::Show(args) => show::run(args, context),
             Self::Stats(args) => stats::run(args, context),
+            Self::Diff(args) => diff::run(args, context),
+            Self::Serve(args) => serve::run(args, context),
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),
             Self::Import(args) => import::run(args, context),

@@ -9,6 +9,8 @@ use std::path::Path;
 pub enum ErrorKind {
     /// The command line asks for something that cannot be.
     Usage,
+    /// What was expected did not hold: counts as a finding.
+    Unmet,
     /// A file cannot be read or is not what it should be.
     Input,
     /// The peer or the transport failed.
@@ -28,6 +30,7 @@ impl ErrorKind {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Quiet => 0,
+            Self::Unmet => 1,
             Self::Usage => 2,
             Self::Input => 3,
             Self::Peer | Self::Internal => 4,

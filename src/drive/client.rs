@@ -22,8 +22,16 @@ pub trait Engine {
     fn next_wake(&self) -> Option<Duration>;
     /// The peer is gone.
     fn closed(&mut self, now: Duration) -> Vec<Self::Output>;
-    /// The message to send, where an output is one; anything else comes back.
-    fn message_to_send(output: Self::Output) -> Result<Vec<u8>, Self::Output>;
+    /// Whether an output is a message to send or something to tell.
+    fn sort(output: Self::Output) -> Sorted<Self::Output>;
+}
+
+/// An engine's output, sorted.
+pub enum Sorted<O> {
+    /// A message to send.
+    Send(Vec<u8>),
+    /// Something to tell.
+    Tell(O),
 }
 
 /// Both host-side engines have these calls by these names.
@@ -52,7 +60,7 @@ macro_rules! engine {
                 Self::closed(self, now)
             }
 
-            fn message_to_send(output: $output) -> Result<Vec<u8>, $output> {
+            fn sort(output: $output) -> Sorted<$output> {
                 ($to_send)(output)
             }
         }
@@ -60,12 +68,12 @@ macro_rules! engine {
 }
 
 engine!(ClientEngine, Output, |output| match output {
-    Output::Send(message) => Ok(message),
-    other => Err(other),
+    Output::Send(message) => Sorted::Send(message),
+    other => Sorted::Tell(other),
 });
 engine!(UserMessageFire, Report, |output| match output {
-    Report::Client(Output::Send(message)) => Ok(message),
-    other => Err(other),
+    Report::Client(Output::Send(message)) => Sorted::Send(message),
+    other => Sorted::Tell(other),
 });
 
 /// An engine at work on a link.
@@ -100,14 +108,19 @@ impl<E: Engine> Runner<E> {
         self.began.elapsed()
     }
 
+    /// Whether something the engine told waits for [`Runner::next`].
+    pub fn has_more(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Sends what is to be sent; keeps the rest for [`Runner::next`].
     pub async fn take(&mut self, outputs: Vec<E::Output>) {
         for output in outputs {
-            match E::message_to_send(output) {
-                Ok(message) => {
+            match E::sort(output) {
+                Sorted::Send(message) => {
                     self.link.send(message).await;
                 }
-                Err(other) => self.waiting.push_back(other),
+                Sorted::Tell(other) => self.waiting.push_back(other),
             }
         }
     }
@@ -213,6 +226,8 @@ impl Connection {
             match output {
                 Output::Ready(handshake) => return Ok(handshake),
                 Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
+                // Nothing but the handshake has been asked yet.
+                Output::TimedOut { method, after, .. } => return Err(Failure::TimedOut { method, after }),
                 other => onlooker(&other),
             }
         }

@@ -24,6 +24,8 @@ pub struct Config {
     pub declare: BTreeSet<String>,
     /// How long it waits for an answer to a request of its own before it reports it (no proposal says).
     pub answer_deadline: Duration,
+    /// Feature sets that are declared beside its own and that only push (MCPL).
+    pub push_sets: Vec<String>,
     /// What it does by itself.
     pub plans: Vec<Plan>,
 }
@@ -54,6 +56,7 @@ impl Default for Config {
             revisions: Vec::new(),
             declare: REGISTRY.iter().map(|room| room.descriptor().name.to_owned()).collect(),
             answer_deadline: Duration::from_secs(30),
+            push_sets: Vec::new(),
             plans: Vec::new(),
         }
     }

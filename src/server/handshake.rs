@@ -19,7 +19,8 @@ impl Server {
         self.session.phase = Phase::Answered;
         self.session.revision = Some(revision);
         self.session.client = params["clientInfo"]["name"].as_str().unwrap_or("unnamed").to_owned();
-        self.session.mcpl = self.config.declares("mcpl").then(|| mcpl::server::Mcpl::negotiate(client)).flatten();
+        let sets = &self.config.push_sets;
+        self.session.mcpl = self.config.declares("mcpl").then(|| mcpl::server::Mcpl::negotiate(client, sets)).flatten();
         let capabilities = self.capabilities(revision, client);
         self.report(Report::Connected {
             client: self.session.client.clone(),
@@ -50,8 +51,8 @@ impl Server {
         if self.config.declares("reminder") {
             put(&mut all, &["reminders"], reminder::server::capability());
         }
-        if self.session.mcpl.is_some() {
-            put(&mut all, &["experimental", "mcpl"], mcpl::server::Mcpl::block());
+        if let Some(mcpl) = &self.session.mcpl {
+            put(&mut all, &["experimental", "mcpl"], mcpl.block());
         }
         if self.config.declares("hooks") {
             let offered = hooks::server::memory_hooks(tools::SEARCH, tools::ADD_NOTE);

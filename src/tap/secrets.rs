@@ -40,7 +40,7 @@ const PREFIXES: [&str; 14] = [
 pub fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.trim_start_matches('-');
-    TELLING.iter().any(|part| name.contains(part)) && !name.starts_with("author")
+    TELLING.iter().any(|part| name.contains(part)) && name != "author" && name != "authors"
         || name == "key"
         || name.ends_with("-key")
         || name.ends_with("_key")

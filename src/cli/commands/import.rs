@@ -42,55 +42,46 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     };
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
     let mut reader = Reader::new(input).map_err(bad)?;
-    let out = Output::create(&args.output, args.force)?;
-    match convert(&mut reader, out, args, context, total) {
-        Ok((out, events, bytes)) => {
+    let mut out = Output::create(&args.output, args.force)?;
+    match convert(&mut reader, &mut out, args, context, total) {
+        Ok((events, bytes)) => {
             out.finish()?;
             if args.output != Path::new("-") {
                 context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
             }
             Ok(Outcome::Clean)
         }
-        Err((out, error)) => {
-            if let Some(out) = out {
-                out.discard();
-            }
+        Err(error) => {
+            out.discard();
             Err(error)
         }
     }
 }
 
-type Converted = Result<(Output, u64, u64), (Option<Output>, CommandError)>;
-
+/// Copies every event. Answers how many there were, and the reel's length.
 fn convert(
     reader: &mut Reader<Box<dyn BufRead>>,
-    out: Output,
+    out: &mut Output,
     args: &ImportArgs,
     context: &Context,
     total: u64,
-) -> Converted {
-    let writing = |error: io::Error| (None, CommandError::writing(&args.output, &error));
+) -> Result<(u64, u64), CommandError> {
+    let writing = |error: io::Error| CommandError::writing(&args.output, &error);
     let header = reader.header().clone();
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
     let mut progress = context.printer.progress("importing", total);
     let mut taken = 0;
     loop {
-        match reader.next_event() {
-            Ok(None) => break,
-            Ok(Some(event)) => {
-                taken += event.payload.len() as u64;
-                writer.append(event).map_err(writing)?;
-                progress.reach(taken);
-            }
-            Err(error) => {
-                let told = CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-                return Err((writer.finish().ok().map(|(out, _)| out), told));
-            }
-        }
+        let event = reader
+            .next_event()
+            .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display())))?;
+        let Some(event) = event else { break };
+        taken += event.payload.len() as u64;
+        writer.append(event).map_err(writing)?;
+        progress.reach(taken);
     }
     progress.finish();
-    let events = writer.next_seq();
-    let bytes = writer.written();
-    let (out, _) = writer.finish().map_err(writing)?;
-    Ok((out, events, bytes))
+    let (events, bytes) = (writer.next_seq(), writer.written());
+    writer.finish().map_err(writing)?;
+    Ok((events, bytes))
 }

@@ -100,20 +100,31 @@ pub struct Update {
 #[derive(Clone, Debug)]
 pub struct Mcpl {
     host: Value,
-    disabled: BTreeSet<&'static str>,
+    disabled: BTreeSet<String>,
+    /// Sets beside [`SETS`] that only push, by name.
+    push_sets: Vec<String>,
 }
 
 impl Mcpl {
     /// Reads the host's block. `None` where it has none: then nothing of the proposal may be used (§3.2).
-    pub fn negotiate(client_capabilities: &Value) -> Option<Self> {
+    ///
+    /// `push_sets` names feature sets that are declared beside the server's own and that only push.
+    pub fn negotiate(client_capabilities: &Value, push_sets: &[String]) -> Option<Self> {
         let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
         let (_, host) = declared.find(&DESCRIPTOR, Side::Client)?;
-        host.is_object().then(|| Self { host: host.clone(), disabled: BTreeSet::new() })
+        let others = push_sets.iter().filter(|name| SETS.iter().all(|set| set.name != **name)).cloned().collect();
+        host.is_object().then(|| Self { host: host.clone(), disabled: BTreeSet::new(), push_sets: others })
+    }
+
+    /// Every set's name and what it uses.
+    fn sets(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let own = SETS.iter().map(|set| (set.name, set.uses));
+        own.chain(self.push_sets.iter().map(|name| (name.as_str(), "pushEvents")))
     }
 
     /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1).
-    pub fn block() -> Value {
-        let sets: serde_json::Map<String, Value> = SETS
+    pub fn block(&self) -> Value {
+        let mut sets: serde_json::Map<String, Value> = SETS
             .iter()
             .map(|set| {
                 let mut declared = json!({"description": set.description, "uses": [set.uses]});
@@ -123,6 +134,9 @@ impl Mcpl {
                 (set.name.to_owned(), declared)
             })
             .collect();
+        for name in &self.push_sets {
+            sets.insert(name.clone(), json!({"description": "Pushes events fired by hand", "uses": ["pushEvents"]}));
+        }
         json!({
             "version": "0.4",
             "pushEvents": true,
@@ -140,22 +154,22 @@ impl Mcpl {
         let before = self.disabled.clone();
         for (list, off) in [("enabled", false), ("disabled", true)] {
             for name in params.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-                let mut named = SETS.iter().filter(|set| names(name, set.name)).peekable();
-                if named.peek().is_none() {
+                let named: Vec<String> =
+                    self.sets().filter(|(set, _)| names(name, set)).map(|(set, _)| set.to_owned()).collect();
+                if named.is_empty() {
                     update.unknown.push(name.to_owned());
                 }
-                named.for_each(|set| {
+                for set in named {
                     if off {
-                        self.disabled.insert(set.name)
+                        self.disabled.insert(set);
                     } else {
-                        self.disabled.remove(set.name)
-                    };
-                });
+                        self.disabled.remove(&set);
+                    }
+                }
             }
         }
-        let listed = |sets: &BTreeSet<&str>, but: &BTreeSet<&str>| {
-            sets.difference(but).map(|name| (*name).to_owned()).collect::<Vec<_>>()
-        };
+        let listed =
+            |sets: &BTreeSet<String>, but: &BTreeSet<String>| sets.difference(but).cloned().collect::<Vec<_>>();
         update.enabled = listed(&before, &self.disabled);
         update.disabled = listed(&self.disabled, &before);
         update
@@ -172,7 +186,7 @@ impl Mcpl {
     /// -32003 for an unknown set, -32001 for a disabled one.
     pub fn gate(&self, set: &str) -> Result<(), Refusal> {
         match () {
-            () if SETS.iter().all(|known| known.name != set) => Err(Refusal::unknown(set)),
+            () if self.sets().all(|(known, _)| known != set) => Err(Refusal::unknown(set)),
             () if !self.is_on(set) => Err(Refusal::disabled(set)),
             () => Ok(()),
         }
@@ -187,11 +201,10 @@ impl Mcpl {
         if !says_yes(self.host.get(uses)) {
             return Err(Withheld::HostLacks(uses));
         }
-        let known = SETS.iter().find(|known| known.name == set);
-        match known {
+        match self.sets().find(|(known, _)| *known == set) {
             None => Err(Withheld::UnknownSet(set.to_owned())),
-            Some(known) if known.uses != uses => Err(Withheld::NotUsed(set.to_owned(), uses)),
-            Some(known) if self.disabled.contains(known.name) => Err(Withheld::Disabled(set.to_owned())),
+            Some((_, used)) if used != uses => Err(Withheld::NotUsed(set.to_owned(), uses)),
+            Some(_) if !self.is_on(set) => Err(Withheld::Disabled(set.to_owned())),
             Some(_) => Ok(()),
         }
     }
@@ -250,6 +263,9 @@ pub struct Draft {
     /// In whose name; [`PROACTIVE`] where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_set: Option<String>,
+    /// Where it is from; only the server's name where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Value>,
 }
 
 impl Draft {
@@ -264,7 +280,7 @@ impl Draft {
             "featureSet": self.set(),
             "eventId": event_id,
             "timestamp": timestamp,
-            "origin": {"server": server},
+            "origin": self.origin.clone().unwrap_or_else(|| json!({"server": server})),
             "payload": {"content": [{"type": "text", "text": self.text}]},
         })
     }

@@ -138,6 +138,8 @@ impl ClientEngine {
                 self.fall_back(now, format!("no answer to server/discover in {:?}", open.timeout), out);
             }
             Role::Probe | Role::Initialize => {
+                let (handle, method, after) = (open.handle, open.method.clone(), open.timeout);
+                out.push(Output::TimedOut { handle, method, after });
                 self.fail(format!("the server did not answer {} in {:?}", open.method, open.timeout), out);
             }
             Role::Call => {

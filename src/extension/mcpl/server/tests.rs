@@ -5,7 +5,7 @@ use super::*;
 fn host(extra: &Value) -> Mcpl {
     let mut block = json!({"version": "0.4", "pushEvents": true, "inferenceRequest": {"streaming": true}});
     block.as_object_mut().expect("an object").extend(extra.as_object().cloned().expect("an object"));
-    Mcpl::negotiate(&json!({"experimental": {"mcpl": block}})).expect("negotiated")
+    Mcpl::negotiate(&json!({"experimental": {"mcpl": block}}), &[]).expect("negotiated")
 }
 
 fn fits(name: &str, value: &Value) {
@@ -14,8 +14,23 @@ fn fits(name: &str, value: &Value) {
 
 #[test]
 fn nothing_is_negotiated_with_a_plain_host() {
-    assert!(Mcpl::negotiate(&json!({"experimental": {}})).is_none());
-    fits("capability:server", &Mcpl::block());
+    assert!(Mcpl::negotiate(&json!({"experimental": {}}), &[]).is_none());
+    fits("capability:server", &host(&json!({})).block());
+}
+
+#[test]
+fn sets_named_from_outside_are_declared_push_and_obey_updates() {
+    let names = ["gitlab.notifications".to_owned(), PROACTIVE.to_owned()];
+    let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
+    let mut mcpl = Mcpl::negotiate(&capabilities, &names).expect("negotiated");
+    fits("capability:server", &mcpl.block());
+    assert_eq!(mcpl.block()["featureSets"]["gitlab.notifications"]["uses"], json!(["pushEvents"]));
+    assert_eq!(mcpl.may_send(PUSH_EVENT, "gitlab.notifications"), Ok(()));
+    mcpl.update(&json!({"disabled": ["gitlab.*"]}));
+    assert_eq!(
+        mcpl.may_send(PUSH_EVENT, "gitlab.notifications"),
+        Err(Withheld::Disabled("gitlab.notifications".to_owned()))
+    );
 }
 
 #[test]

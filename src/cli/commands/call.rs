@@ -1,0 +1,109 @@
+//! `call`: one request by hand.
+
+use crate::cli::error::CommandError;
+use crate::cli::peer::{self, ClientOptions, Peer};
+use crate::cli::target::Target;
+use crate::cli::{Context, Outcome, values};
+use crate::drive::client::Answer;
+use crate::host::client::Params;
+use crate::render::pretty::{Layout, pretty};
+use crate::wire::Envelope;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+/// Send one request to a server and print the result.
+///
+/// The handshake is done in the right era; requests of the server are answered meanwhile (ping, roots), or refused
+/// clearly.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel call tools/list -- npx -y @modelcontextprotocol/server-everything
+  mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- my-server
+  mcpreel call tools/call name=echo arguments.message=hi -- my-server
+  mcpreel call resources/read uri=demo://x --record session.reel -v -- my-server
+  mcpreel call tools/call @params.json --format envelope -- my-server
+
+Exit codes: 0 a result; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
+pub struct CallArgs {
+    /// The method.
+    method: String,
+    /// Params: name=text, name:=JSON, a JSON object, @file, or - for standard input.
+    params: Vec<String>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The result (or error), laid out.
+    Human,
+    /// The result (or error) as it came.
+    Json,
+    /// One object: the whole message, the latency, the era and revision.
+    Envelope,
+}
+
+pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let params = match values::params(&args.params)? {
+        None => Params::Absent,
+        Some(text) => Params::Raw(text),
+    };
+    peer::block_on(async {
+        let (link, server) = Peer::start(&args.target, &args.client)?;
+        let config = args.client.config(json!({}));
+        let (mut connection, handshake) = match peer::open(link, config, context, |_| {}).await {
+            Ok(opened) => opened,
+            Err(error) => {
+                server.end(context).await;
+                return Err(error);
+            }
+        };
+        let asked = connection.request(&args.method, params, |output| peer::tell(output, context)).await;
+        let asked = asked.map_err(|failure| peer::failed(failure, &connection.runner.stderr));
+        connection.runner.close().await;
+        server.end(context).await;
+        let answer = asked?;
+        if args.format == Format::Envelope {
+            let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
+            let told = json!({
+                "message": message, "latency_ms": answer.latency.as_secs_f64() * 1e3,
+                "era": handshake.era.name(), "version": handshake.version_text,
+            });
+            context.printer.line(&told.to_string())?;
+        }
+        print(&answer, args.format, context)
+    })
+}
+
+fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError> {
+    serde_json::from_slice(message).map_err(|error| {
+        CommandError::new(crate::cli::error::ErrorKind::Peer, format!("the answer is not JSON: {error}"))
+    })
+}
+
+fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, CommandError> {
+    let envelope = Envelope::scan(&answer.message);
+    let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
+    let mut out = Vec::new();
+    match format {
+        Format::Human => {
+            pretty(content, &Layout { palette: context.printer.palette, ..Layout::default() }, &mut out);
+        }
+        Format::Json => out.extend_from_slice(content),
+        Format::Envelope => {}
+    }
+    if !out.is_empty() {
+        out.push(b'\n');
+        context.printer.write(&out)?;
+    }
+    if envelope.error.is_some() {
+        context.printer.note("the server answered with an error");
+    }
+    Ok(if envelope.error.is_some() || envelope.tool_error { Outcome::Findings } else { Outcome::Clean })
+}

@@ -1,0 +1,88 @@
+//! `diff`: two reels compared by what was said.
+
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome, reels};
+use crate::diff::{Collector, Options, Unit, compare};
+use crate::render::diff::{DiffStyle, text};
+use crate::trace::Item;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Compare two reels: what was asked and answered, not when or under which id.
+///
+/// Exchanges are aligned by what they are; only what changed within a message is shown. Exit code 1 on a difference.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel diff before.reel after.reel
+  mcpreel diff a.reel b.reel --ignore '/result/tools/*/description' --format json
+  mcpreel diff a.reel b.reel --exact --order --ids --times     to the letter")]
+pub struct DiffArgs {
+    /// The one reel (A).
+    left: PathBuf,
+    /// The other (B).
+    right: PathBuf,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Member order, number spelling and JSON inside text count too.
+    #[arg(long)]
+    exact: bool,
+    /// The order of exchanges, and of lists with names, counts too.
+    #[arg(long)]
+    order: bool,
+    /// Ids are compared by value.
+    #[arg(long)]
+    ids: bool,
+    /// Times are compared by value.
+    #[arg(long)]
+    times: bool,
+    /// A place that never counts, a JSON pointer from the message's root with `*` for any one member (repeatable).
+    #[arg(long, value_name = "POINTER")]
+    ignore: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let options = Options {
+        exact: args.exact,
+        order: args.order,
+        keep_times: args.times,
+        keep_ids: args.ids,
+        ignore: args.ignore.clone(),
+    };
+    let (left, right) = (collect(&args.left, context)?, collect(&args.right, context)?);
+    let report = compare(&left, &right, &options);
+    match args.format {
+        Format::Json => context.printer.line(&report.to_json().to_string())?,
+        Format::Human => {
+            let mut out = String::new();
+            text(&report, &DiffStyle::from(&context.printer.palette), &mut out);
+            context.printer.write(out.as_bytes())?;
+        }
+    }
+    Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+fn collect(path: &Path, context: &Context) -> Result<Vec<Unit>, CommandError> {
+    let (reader, path) = reels::open(Some(path))?;
+    let mut reader = reader.with_payloads();
+    let mut collector = Collector::default();
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => context.printer.note(&format!("{}: {damage}", path.display())),
+            Item::Block(block) => {
+                block.events().for_each(|event| collector.take(&event));
+                reader.recycle(block);
+            }
+        }
+    }
+    Ok(collector.finish())
+}

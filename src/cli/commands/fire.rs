@@ -1,0 +1,39 @@
+//! `fire`: one event by hand, with what its proposal says around it.
+
+mod hook;
+mod push;
+mod user_message;
+
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome};
+use clap::{Subcommand, ValueEnum};
+
+/// Fire one event by hand: a user message, a hook event, a push event.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire user-message 'what did we decide?' -- my-memory-server
+  mcpreel fire hook post_tool_use --tool Bash --input command='git commit' -- my-server
+  mcpreel fire push --feature-set gitlab.notifications --text 'new commit'     as a host's server command")]
+pub enum FireCommand {
+    UserMessage(user_message::UserMessageArgs),
+    Hook(hook::HookArgs),
+    Push(push::PushArgs),
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {
+    match command {
+        FireCommand::UserMessage(args) => user_message::run(args, context),
+        FireCommand::Hook(args) => hook::run(args, context),
+        FireCommand::Push(args) => push::run(args, context),
+    }
+}

@@ -1,0 +1,246 @@
+//! `fire hook`: which declared hooks an event fires, and what they would inject (seed 003).
+
+use super::Format;
+use crate::cli::error::CommandError;
+use crate::cli::peer::{self, ClientOptions, Peer};
+use crate::cli::target::Target;
+use crate::cli::{Context, Outcome, values};
+use crate::drive::Connection;
+use crate::extension::hooks::engine::{
+    Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
+};
+use crate::host::client::{Handshake, Params};
+use crate::wire::Envelope;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+/// Fire a hook event: read the server's declarations, match them, and print what would be injected.
+///
+/// Templates are substituted, a `context_tool` is called on the server, and every declaration that does not fire says
+/// why.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire hook session_start --project demo -- my-memory-server
+  mcpreel fire hook post_tool_use --tool Bash --input command='git commit -m x' --output stdout=ok -- my-server
+  mcpreel fire hook pre_tool_use --tool add --tool-server calc --format json -- my-server
+
+Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
+pub struct HookArgs {
+    /// The event.
+    event: EventArg,
+    /// The tool's bare name (tool events).
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The server that provides the tool.
+    #[arg(long, value_name = "NAME")]
+    tool_server: Option<String>,
+    /// The tool's arguments (repeatable): name=text, name:=JSON, a JSON object, @file.
+    #[arg(long = "input", value_name = "VALUE")]
+    input: Vec<String>,
+    /// The tool's result (repeatable), as --input.
+    #[arg(long = "output", value_name = "VALUE")]
+    output: Vec<String>,
+    /// For {project_name}; the current folder's name where none is given.
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// For {session_id}.
+    #[arg(long, value_name = "ID", default_value = "mcpreel")]
+    session_id: String,
+    /// Name the context tools, but do not call them.
+    #[arg(long)]
+    no_call: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum EventArg {
+    SessionStart,
+    SessionEnd,
+    PreToolUse,
+    PostToolUse,
+    PreRequest,
+    PostRequest,
+}
+
+impl EventArg {
+    fn kind(self) -> EventKind {
+        match self {
+            Self::SessionStart => EventKind::SessionStart,
+            Self::SessionEnd => EventKind::SessionEnd,
+            Self::PreToolUse => EventKind::PreToolUse,
+            Self::PostToolUse => EventKind::PostToolUse,
+            Self::PreRequest => EventKind::PreRequest,
+            Self::PostRequest => EventKind::PostRequest,
+        }
+    }
+}
+
+/// What came of one declaration.
+struct Fired {
+    index: usize,
+    priority: &'static str,
+    tool: Option<(String, Value)>,
+    outcome: Result<String, String>,
+    fires: bool,
+    notes: Vec<String>,
+}
+
+pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let event = event(args)?;
+    peer::block_on(async {
+        let (link, server) = Peer::start(&args.target, &args.client)?;
+        let supported = client_capability(&EventKind::ALL);
+        let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
+        let (mut connection, handshake) =
+            match peer::open(link, args.client.config(capabilities), context, |_| {}).await {
+                Ok(opened) => opened,
+                Err(error) => {
+                    server.end(context).await;
+                    return Err(error);
+                }
+            };
+        let mut event = event;
+        event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
+        let declarations = Declarations::parse(&handshake.server_capabilities);
+        let mut fired = Vec::new();
+        for selected in select(&declarations, &event) {
+            let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
+            let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
+            fired.push(match selected.verdict {
+                Verdict::Skipped(why) => one(None, Err(why), false),
+                Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
+                Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {
+                    one(Some((name, arguments)), Err("not called (--no-call)".into()), true)
+                }
+                Verdict::Fires(Injection::CallTool { name, arguments }) => {
+                    let outcome = call_tool(&mut connection, &name, &arguments, context).await;
+                    one(Some((name, arguments)), outcome, true)
+                }
+            });
+        }
+        connection.runner.close().await;
+        server.end(context).await;
+        match args.format {
+            Format::Json => context.printer.line(&to_json(args, &handshake, &declarations, &fired).to_string())?,
+            Format::Human => print(&handshake, &declarations, &fired, context)?,
+        }
+        let failed = fired.iter().any(|one| one.fires && one.outcome.is_err() && !args.no_call);
+        Ok(if failed || !fired.iter().any(|one| one.fires) { Outcome::Findings } else { Outcome::Clean })
+    })
+}
+
+fn event(args: &HookArgs) -> Result<Event, CommandError> {
+    let mut event = Event::new(args.event.kind());
+    let about_tool = args.tool.is_some() || !args.input.is_empty() || !args.output.is_empty();
+    if event.kind.is_tool_event() && args.tool.is_none() {
+        return Err(CommandError::usage(format!("{} is about a tool", event.kind.name())).hint("name it with --tool"));
+    }
+    if !event.kind.is_tool_event() && about_tool {
+        return Err(CommandError::usage(format!("{} is not about a tool", event.kind.name()))
+            .hint("--tool, --input and --output go with pre_tool_use and post_tool_use"));
+    }
+    event.tool_name = args.tool.clone();
+    event.tool_server = args.tool_server.clone();
+    if event.kind.is_tool_event() {
+        event.tool_input = Value::Object(values::object(&args.input)?);
+    }
+    if !args.output.is_empty() {
+        event.tool_output = Some(Value::Object(values::object(&args.output)?));
+    }
+    let folder = std::env::current_dir().ok();
+    let folder = folder.as_deref().and_then(|folder| folder.file_name());
+    event.project_name = args.project.clone().or_else(|| folder.map(|name| name.to_string_lossy().into_owned()));
+    event.session_id = Some(args.session_id.clone());
+    Ok(event)
+}
+
+/// Calls a context tool; the text to inject, or why there is none (D29).
+async fn call_tool(
+    connection: &mut Connection,
+    name: &str,
+    arguments: &Value,
+    context: &Context,
+) -> Result<String, String> {
+    let params = Params::Value(json!({"name": name, "arguments": arguments}));
+    let answer = connection
+        .request("tools/call", params, |output| peer::tell(output, context))
+        .await
+        .map_err(|failure| failure.to_string())?;
+    let envelope = Envelope::scan(&answer.message);
+    let content = envelope.content().and_then(|text| serde_json::from_slice::<Value>(text).ok()).unwrap_or(Value::Null);
+    if envelope.error.is_some() {
+        return Err(format!("the server refused the call: {}", content["message"].as_str().unwrap_or_default()));
+    }
+    tool_result_text(&content).map_err(|reason| reason.to_string())
+}
+
+fn to_json(args: &HookArgs, handshake: &Handshake, declarations: &Declarations, fired: &[Fired]) -> Value {
+    let hooks: Vec<Value> = fired
+        .iter()
+        .map(|one| {
+            let (text, why) = match &one.outcome {
+                Ok(text) => (Some(text), None),
+                Err(why) => (None, Some(why)),
+            };
+            let (tool, arguments) = one.tool.as_ref().map_or((None, None), |(name, value)| (Some(name), Some(value)));
+            json!({
+                "index": one.index, "priority": one.priority, "fires": one.fires, "inject": text, "reason": why,
+                "context_tool": tool, "arguments": arguments, "notes": one.notes,
+            })
+        })
+        .collect();
+    let dropped: Vec<Value> =
+        declarations.dropped.iter().map(|entry| json!({"index": entry.index, "reason": entry.reason})).collect();
+    json!({
+        "event": args.event.kind().name(), "server": handshake.server_info["name"],
+        "declared_at": declarations.place, "hooks": hooks, "invalid": dropped, "notes": declarations.notes,
+    })
+}
+
+fn print(
+    handshake: &Handshake,
+    declarations: &Declarations,
+    fired: &[Fired],
+    context: &Context,
+) -> Result<(), CommandError> {
+    let printer = &context.printer;
+    let name = handshake.server_info["name"].as_str().unwrap_or("the server");
+    let palette = printer.palette;
+    let (bold, faint, warning) = (palette.bold, palette.faint, palette.warning);
+    if fired.is_empty() && declarations.dropped.is_empty() {
+        return printer.line(&format!("{name} declares no hooks"));
+    }
+    declarations.notes.iter().for_each(|note| printer.note(note));
+    for one in fired {
+        let via = match &one.tool {
+            Some((tool, arguments)) => format!(" via {tool} {arguments}"),
+            None => String::new(),
+        };
+        match &one.outcome {
+            Ok(text) => {
+                printer.line(&format!("{bold}#{} fires{bold:#} ({}){via}", one.index, one.priority))?;
+                for line in text.lines() {
+                    printer
+                        .line(&format!("    {}", line.chars().map(crate::render::line::visible).collect::<String>()))?;
+                }
+            }
+            Err(why) if one.fires => {
+                printer.line(&format!("{warning}#{} fires, nothing injected{warning:#}{via}: {why}", one.index))?;
+            }
+            Err(why) => printer.line(&format!("{faint}#{} skipped: {why}{faint:#}", one.index))?,
+        }
+        one.notes.iter().try_for_each(|note| printer.line(&format!("    {faint}{note}{faint:#}")))?;
+    }
+    for entry in &declarations.dropped {
+        printer.line(&format!("{warning}#{} is invalid: {}{warning:#}", entry.index, entry.reason))?;
+    }
+    Ok(())
+}

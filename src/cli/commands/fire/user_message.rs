@@ -1,0 +1,248 @@
+//! `fire user-message`: a user's message to a server that subscribes to them (seed 000).
+
+use super::Format;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::peer::{self, ClientOptions, Peer};
+use crate::cli::target::{Target, span};
+use crate::cli::{Context, Outcome};
+use crate::drive::Failure;
+use crate::drive::client::Runner;
+use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
+use crate::host::client::Output;
+use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::render::line::duration;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Send a user's message (`conversation/userMessage`) and print the context that comes back.
+///
+/// The server must have declared `conversationEvents.onUserMessage`. It may answer in any of the three ways the
+/// proposal can be read; an answer after the deadline is named late and not used.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire user-message 'what did we discuss about the schema?' -- my-memory-server
+  mcpreel fire user-message hello --carrier notification --deadline 2s --format json -- my-server
+  mcpreel fire user-message 'and then?' --history user='hi' --history assistant='hello' -- my-server
+
+Exit codes: 0 an answer in time (also an empty one); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]
+pub struct UserMessageArgs {
+    /// The message.
+    content: String,
+    /// Its id; a new one where none is given.
+    #[arg(long, value_name = "ID")]
+    message_id: Option<String>,
+    /// An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT.
+    #[arg(long, value_name = "ROLE=TEXT", value_parser = history)]
+    history: Vec<(String, String)>,
+    /// How it travels.
+    #[arg(long, value_enum, default_value_t = CarrierArg::Auto)]
+    carrier: CarrierArg,
+    /// How long the server may take.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = span)]
+    deadline: Duration,
+    /// How long to wait after the deadline, to name late answers.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = span)]
+    linger: Duration,
+    /// Send it even where the server did not subscribe.
+    #[arg(long)]
+    force: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CarrierArg {
+    /// A request; a notification where the server does not know that method.
+    Auto,
+    /// A request.
+    Request,
+    /// A notification, answered by `conversation/context`.
+    Notification,
+}
+
+fn history(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((role @ ("user" | "assistant"), said)) => Ok((role.to_owned(), said.to_owned())),
+        _ => Err("a message is user=TEXT or assistant=TEXT".into()),
+    }
+}
+
+/// What happened, gathered for the output.
+#[derive(Default)]
+struct Told {
+    subscription: Option<Subscription>,
+    server: String,
+    outcome: Option<Said>,
+    late: Option<Said>,
+    notes: Vec<String>,
+    failure: Option<Failure>,
+}
+
+pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
+    peer::block_on(async {
+        let (link, server) = Peer::start(&args.target, &args.client)?;
+        let engine = UserMessageFire::new(args.client.config(json!({})), firing(args));
+        let mut runner = Runner::start(engine, link).await;
+        let told = watch(&mut runner, args, context).await;
+        let stderr = std::mem::take(&mut runner.stderr);
+        runner.close().await;
+        server.end(context).await;
+        if let Some(failure) = told.failure {
+            return Err(peer::failed(failure, &stderr));
+        }
+        match args.format {
+            Format::Json => context.printer.line(&to_json(&told).to_string())?,
+            Format::Human => print(&told, args, context)?,
+        }
+        judge(&told, args)
+    })
+}
+
+fn firing(args: &UserMessageArgs) -> Firing {
+    let entry = |(role, content): &(String, String)| HistoryEntry { role: role.clone(), content: content.clone() };
+    Firing {
+        message: UserMessage {
+            message_id: args.message_id.clone().unwrap_or_else(|| format!("msg_{}", uuid::Uuid::now_v7().simple())),
+            content: args.content.clone(),
+            recent_history: args.history.iter().map(entry).collect(),
+        },
+        carrier: match args.carrier {
+            CarrierArg::Auto => Carrier::Auto,
+            CarrierArg::Request => Carrier::Request,
+            CarrierArg::Notification => Carrier::Notification,
+        },
+        deadline: args.deadline,
+        force: args.force,
+    }
+}
+
+/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer.
+async fn watch(runner: &mut Runner<UserMessageFire>, args: &UserMessageArgs, context: &Context) -> Told {
+    let mut told = Told::default();
+    let mut until = None;
+    while told.late.is_none() {
+        let Some(report) = runner.next(until).await else { break };
+        match report {
+            Report::Client(Output::Ready(handshake)) => {
+                told.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
+                peer::tell_handshake(&handshake, context);
+            }
+            Report::Client(Output::Failed { reason, .. }) => {
+                told.failure = Some(Failure::Failed(reason));
+                break;
+            }
+            Report::Client(Output::TimedOut { method, after, .. }) if told.server.is_empty() => {
+                told.failure = Some(Failure::TimedOut { method, after });
+                break;
+            }
+            Report::Client(output) => peer::tell(&output, context),
+            Report::Subscription(subscription) => told.subscription = Some(subscription),
+            Report::Note(note) => told.notes.push(note),
+            Report::Late(late) => told.late = Some(late),
+            Report::Done(outcome) => {
+                if outcome.timed_out {
+                    until = Some(runner.now() + args.linger);
+                } else {
+                    told.outcome = Some(outcome);
+                    break;
+                }
+                told.outcome = Some(outcome);
+            }
+        }
+        if told.outcome.is_none() && runner.engine.is_over() && !runner.has_more() {
+            break;
+        }
+    }
+    told
+}
+
+fn subscription_text(subscription: Option<Subscription>) -> &'static str {
+    match subscription {
+        Some(Subscription::Subscribed) => "subscribed",
+        Some(Subscription::DeclaredNotSubscribed) => "declared without onUserMessage",
+        Some(Subscription::NotDeclared) => "not declared",
+        None => "unknown",
+    }
+}
+
+fn carrier_name(carrier: Carrier) -> &'static str {
+    match carrier {
+        Carrier::Auto => "auto",
+        Carrier::Request => "request",
+        Carrier::Notification => "notification",
+    }
+}
+
+fn said_json(said: &Said) -> Value {
+    let context = said.context.as_ref().map(|context| {
+        let memories: Vec<Value> = context
+            .memories
+            .iter()
+            .map(|memory| json!({"content": memory.content, "relevance": memory.relevance, "source": memory.source}))
+            .collect();
+        json!({"text": context.text, "memories": memories})
+    });
+    json!({
+        "message_id": said.message_id, "carrier": carrier_name(said.carrier), "context": context,
+        "latency_ms": said.latency.as_secs_f64() * 1e3, "late": said.late, "timed_out": said.timed_out,
+        "refused": said.refused.as_ref().map(|(code, message)| json!({"code": code, "message": message})),
+        "remarks": said.remarks,
+    })
+}
+
+fn to_json(told: &Told) -> Value {
+    json!({
+        "server": told.server, "subscription": subscription_text(told.subscription),
+        "outcome": told.outcome.as_ref().map(said_json), "late": told.late.as_ref().map(said_json),
+        "notes": told.notes,
+    })
+}
+
+fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+    let printer = &context.printer;
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    told.notes.iter().for_each(|note| printer.note(note));
+    let Some(said) = &told.outcome else { return Ok(()) };
+    said.remarks.iter().for_each(|remark| printer.note(remark));
+    let took = duration(nanoseconds(said.latency));
+    let carrier = carrier_name(said.carrier);
+    if let Some((code, message)) = &said.refused {
+        printer.line(&format!("{} refused it after {took}: {code} {message}", told.server))?;
+    } else if said.timed_out {
+        let limit = duration(nanoseconds(args.deadline));
+        printer.line(&format!("{} gave no context within {limit}; it is skipped (sent as {carrier})", told.server))?;
+    } else if let Some(found) = &said.context {
+        printer.note(&format!("{} answered in {took}, sent as {carrier}", told.server));
+        printer.line(host::render(&told.server, found, host::DEFAULT_MOST_BYTES).trim_end())?;
+    } else {
+        printer.line(&format!("{} has nothing to inject ({took}, sent as {carrier})", told.server))?;
+    }
+    if let Some(late) = &told.late {
+        let took = duration(nanoseconds(late.latency));
+        printer.line(&format!("a late answer came after {took}; it is not used, and never moved to a later turn"))?;
+    }
+    Ok(())
+}
+
+fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
+    let Some(said) = &told.outcome else {
+        let why = match told.subscription {
+            Some(Subscription::DeclaredNotSubscribed) => "it declares conversationEvents without onUserMessage: true",
+            _ => "it does not declare conversationEvents.onUserMessage",
+        };
+        let error = CommandError::new(ErrorKind::Unmet, format!("{} did not subscribe: {why}", told.server));
+        return Err(error.hint("send it anyway with --force"));
+    };
+    if said.timed_out && said.carrier == Carrier::Request && told.late.is_none() {
+        let error = CommandError::new(ErrorKind::Timeout, format!("no answer within {:?}", args.deadline));
+        return Err(error.hint("give it longer with --deadline"));
+    }
+    Ok(if said.refused.is_some() || said.timed_out { Outcome::Findings } else { Outcome::Clean })
+}

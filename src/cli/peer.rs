@@ -1,0 +1,237 @@
+//! What `call` and `fire` share: options of the client, opening the connection, telling what happened, the reel.
+
+use super::Context;
+use super::commands::record::spawn_error;
+use super::error::{CommandError, ErrorKind};
+use super::target::{Target, span};
+use crate::drive::{Connection, Failure};
+use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Handshake, Output, Root};
+use crate::render::line;
+use crate::tap::queue::{Lane, OnOverload};
+use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Sink};
+use crate::tap::secrets;
+use crate::trace::{EventKind, FileHeader};
+use crate::transport::Link;
+use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
+use crate::wire::Direction;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How to be a client.
+#[derive(Debug, Args)]
+pub struct ClientOptions {
+    /// The era to work in.
+    #[arg(long, value_enum, default_value_t = EraArg::Auto)]
+    era: EraArg,
+    /// The protocol version to ask for, known or not.
+    #[arg(long, value_name = "VERSION")]
+    protocol_version: Option<String>,
+    /// How long an answer may take.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = span)]
+    timeout: Duration,
+    /// A root to offer to the server: a folder or a URI (repeatable).
+    #[arg(long = "root", value_name = "PATH")]
+    roots: Vec<String>,
+    /// Keep the session in a reel; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+/// The era to work in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum EraArg {
+    /// Ask with `server/discover`, fall back to `initialize`.
+    Auto,
+    /// `initialize`: revisions up to 2025-11-25.
+    Legacy,
+    /// `server/discover`: revision 2026-07-28.
+    Modern,
+}
+
+impl ClientOptions {
+    /// The engine's settings. `capabilities` is declared beside what the options say.
+    pub fn config(&self, capabilities: Value) -> ClientConfig {
+        let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
+        config.era = match self.era {
+            EraArg::Auto => EraChoice::Auto,
+            EraArg::Legacy => EraChoice::Legacy,
+            EraArg::Modern => EraChoice::Modern,
+        };
+        config.protocol_version = self.protocol_version.clone();
+        config.request_timeout = self.timeout;
+        config.roots = self.roots.iter().map(|root| Root { uri: root_uri(root), name: None }).collect();
+        config.capabilities = capabilities;
+        config
+    }
+}
+
+fn root_uri(root: &str) -> String {
+    if root.contains("://") {
+        return root.to_owned();
+    }
+    let path = std::path::absolute(root).unwrap_or_else(|_| PathBuf::from(root));
+    format!("file://{}", path.display())
+}
+
+/// A server that was started for a command, and the recorder beside it.
+pub struct Peer {
+    server: StdioServer,
+    recorder: Option<(Recorder, PathBuf)>,
+}
+
+impl Peer {
+    /// Starts the server; its link comes beside it.
+    pub fn start(target: &Target, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
+        let command = target.server()?;
+        command.prepare().map_err(spawn_error)?;
+        let recorder = options.record.as_deref().map(start_recorder).transpose()?;
+        let onlooker = recorder.as_ref().map(|(recorder, _)| copy_to(recorder));
+        let (link, server) = stdio::spawn(&command, onlooker).map_err(spawn_error)?;
+        if let Some((recorder, _)) = &recorder {
+            let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&target.words())});
+            recorder.note(EventKind::StreamOpened, &told);
+        }
+        Ok((link, Self { server, recorder }))
+    }
+
+    /// Lets the server end and finishes the reel.
+    pub async fn end(self, context: &Context) {
+        let status = self.server.end().await;
+        if let Some((recorder, path)) = self.recorder {
+            use std::os::unix::process::ExitStatusExt;
+            let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+            recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+            let summary = recorder.finish();
+            if context.verbose > 0 {
+                context.printer.note(&format!("{} events in {}", summary.events, path.display()));
+            }
+        }
+    }
+}
+
+fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
+    let failed = |error| CommandError::writing(path, &error);
+    let options = RecorderOptions {
+        header: FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() },
+        queue_bytes: 2 << 20,
+        on_overload: OnOverload::Block,
+        complain: Box::new(|text| {
+            let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
+        }),
+    };
+    let recorder = if path == Path::new("-") {
+        start(ForwardOnly(std::io::stdout()), options)
+    } else {
+        File::create(path).and_then(|file| start(file, options))
+    };
+    Ok((recorder.map_err(failed)?, path.to_owned()))
+}
+
+fn start(sink: impl Sink + 'static, options: RecorderOptions) -> std::io::Result<Recorder> {
+    Recorder::start(sink, options)
+}
+
+/// Hands every byte that passes to the recorder.
+fn copy_to(recorder: &Recorder) -> Onlooker {
+    let queue = Arc::clone(recorder.queue());
+    Arc::new(move |pipe, bytes| {
+        let lane = match pipe {
+            Pipe::Stdin => Lane::Messages(Direction::ClientToServer),
+            Pipe::Stdout => Lane::Messages(Direction::ServerToClient),
+            Pipe::Stderr => Lane::Stderr,
+        };
+        match bytes {
+            Some(bytes) => queue.push(lane, bytes),
+            None => queue.end(lane),
+        }
+    })
+}
+
+/// Runs an asynchronous command on this thread; interruption ends it with its own exit code.
+pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
+    runtime.block_on(async {
+        tokio::select! {
+            done = work => done,
+            _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
+        }
+    })
+}
+
+/// Opens the connection and waits for the handshake; `-v` tells its steps.
+pub async fn open(
+    link: Link,
+    config: ClientConfig,
+    context: &Context,
+    prepare: impl FnOnce(&mut ClientEngine),
+) -> Result<(Connection, Handshake), CommandError> {
+    let mut connection = Connection::open(config, link, prepare).await;
+    match connection.ready(|output| tell(output, context)).await {
+        Ok(handshake) => {
+            tell_handshake(&handshake, context);
+            Ok((connection, handshake))
+        }
+        Err(failure) => Err(failed(failure, &connection.runner.stderr)),
+    }
+}
+
+/// Tells the handshake, where the user wants to hear of it.
+pub fn tell_handshake(handshake: &Handshake, context: &Context) {
+    if context.verbose == 0 {
+        return;
+    }
+    let name = handshake.server_info["name"].as_str().unwrap_or("a server without a name");
+    let (era, version) = (handshake.era.name(), &handshake.version_text);
+    context.printer.note(&format!("connected to {name}, {era} era, revision {version}"));
+    handshake.notes.iter().for_each(|note| context.printer.note(note));
+}
+
+/// Tells what happens beside what was asked: what the server asks, says and prints.
+pub fn tell(output: &Output, context: &Context) {
+    if context.verbose == 0 {
+        return;
+    }
+    let clipped = |bytes: &[u8]| {
+        let text: String = String::from_utf8_lossy(bytes).chars().map(line::visible).take(200).collect();
+        text
+    };
+    let text = match output {
+        Output::ServerRequest { method, answered_with, .. } => match answered_with {
+            Some(Ok(_)) => format!("the server asked {method}; answered"),
+            Some(Err((code, reason))) => format!("the server asked {method}; refused with {code}: {reason}"),
+            None => format!("the server asked {method}"),
+        },
+        Output::Notification { message } => format!("notification {}", clipped(message)),
+        Output::Noise { message } => format!("not a message, on standard output: {}", clipped(message)),
+        Output::Stray { message } => format!("an answer to nothing: {}", clipped(message)),
+        Output::Answered { method, late: true, .. } => format!("a late answer to {method}"),
+        _ => return,
+    };
+    context.printer.note(&text);
+}
+
+/// A failure with what the server said last on standard error.
+pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
+    let kind = match failure {
+        Failure::TimedOut { .. } => ErrorKind::Timeout,
+        Failure::Failed(_) => ErrorKind::Peer,
+    };
+    let mut error = CommandError::new(kind, failure.to_string());
+    let said = String::from_utf8_lossy(stderr);
+    let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    for said in &last[last.len().saturating_sub(5)..] {
+        error = error.hint(format!("the server said: {}", said.chars().map(line::visible).collect::<String>()));
+    }
+    if kind == ErrorKind::Timeout {
+        error = error.hint("give it longer with --timeout");
+    }
+    error
+}

@@ -1,7 +1,9 @@
 //! Timestamps as the proposals write them: "ISO 8601", which real peers read in many ways.
 
+use super::{Findings, Rule};
 use jiff::Timestamp;
 use jiff::civil;
+use serde_json::Value;
 
 /// What a timestamp's text is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,17 @@ pub fn read(text: &str) -> Reading {
         return Reading::Loose("a number since the epoch");
     }
     Reading::Unreadable
+}
+
+/// Checks a member that is to be a timestamp. One that is no string is the schema's business.
+pub fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq: u64, findings: &mut Findings) {
+    let Some(text) = value.as_str() else { return };
+    let reading = read(text);
+    findings.check(unreadable, seq, reading != Reading::Unreadable, || format!("{:?}", super::clip(text, 60)));
+    match reading {
+        Reading::Loose(why) => findings.note(loose, seq, format!("{text:?}: {why}")),
+        _ => findings.hold(loose),
+    }
 }
 
 /// The instant that a timestamp tells, where it tells one.

@@ -146,7 +146,26 @@ mod tests {
     fn the_worst_comes_first_and_lines_keep_to_the_width() {
         let mut out = String::new();
         text(&report(), 60, &Palette::plain(), &mut out).expect("written");
-        insta::assert_snapshot!(out, @"");
+        insta::assert_snapshot!(out, @r##"
+    error stream/noise
+      A message stream carries messages only.
+      MCP transports, stdio; X8
+        #2 s2c: "[server] started and it says a lot more than
+          fits in one line"
+
+    warning pairing/unanswered
+      Every request is answered.
+      JSON-RPC 2.0 §4; X3
+        session: bell �
+
+    info stream/crlf
+      A line ends in LF alone.
+      MCP transports, stdio; X9
+        #1 s2c: a line ended by CR LF
+        and 3 more
+
+    1 error, 1 warning, 4 infos in 1 message over 1 connection
+    "##);
         assert!(out.lines().all(|line| line.width() <= 60));
     }
 

@@ -142,8 +142,7 @@ impl Connection {
 
     /// The facts, once all is over.
     pub fn into_facts(self, stream: u32) -> ConnectionFacts {
-        let (exercised, not_observed) =
-            all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
+        let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
         ConnectionFacts {
             stream,
             era: self.tracker.era,

@@ -51,7 +51,7 @@ impl Lifecycle {
             return;
         }
         if !before.initialize_asked {
-            if method != "ping" && !self.start_judged {
+            if !matches!(method, "ping" | "notifications/cancelled") && !self.start_judged {
                 self.start_judged = true;
                 findings.note(&rules::NOT_INITIALIZED, seq, format!("{method} without initialize before it"));
             }

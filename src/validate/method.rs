@@ -83,8 +83,8 @@ fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findi
     let before = &message.before;
     let fits = match (before.era, before.revision) {
         (Some(Era::Modern), _) => spec.is_in_era(Era::Modern),
-        (Some(Era::Legacy), Some(revision)) => spec.is_in(revision),
-        (Some(Era::Legacy), None) => spec.is_in_era(Era::Legacy),
+        (Some(Era::Legacy), Some(revision)) if revision.era() == Era::Legacy => spec.is_in(revision),
+        (Some(Era::Legacy), _) => spec.is_in_era(Era::Legacy),
         // Nothing is agreed yet: a client probes with what either era has.
         (None, _) => spec.is_in_era(message.era),
     };

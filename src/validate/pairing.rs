@@ -116,10 +116,8 @@ impl Pairs {
             Some("notifications/progress") => {
                 let Some(token) = content.get("progressToken").map(Value::to_string) else { return };
                 let asker = direction.reversed();
-                let known = self
-                    .open
-                    .iter()
-                    .any(|((asked, _), open)| *asked == asker && open.token.as_ref() == Some(&token));
+                let known =
+                    self.open.iter().any(|((asked, _), open)| *asked == asker && open.token.as_ref() == Some(&token));
                 findings.check(&rules::PROGRESS_TOKEN, seq, known || self.lost_track, || {
                     format!("no request waits with token {token}")
                 });

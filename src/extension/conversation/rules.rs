@@ -117,6 +117,7 @@ impl Observer for ConversationObserver {
 impl ConversationObserver {
     fn sent(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, params) = (message.seq, message.content);
+        findings.hold(&NOT_TEXT);
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED_SERVER, seq, is_subscribed(message.declared), || {
                 "the server did not declare conversationEvents.onUserMessage".to_owned()
@@ -150,6 +151,7 @@ impl ConversationObserver {
 
     /// A context that came as a message of its own.
     fn context(&mut self, carrier: &'static str, message: &Observed<'_>, findings: &mut Findings) {
+        findings.hold(&BARE_ANSWER);
         let asked = match message.content["messageId"].as_str() {
             Some(id) => {
                 let id = id.to_owned();

@@ -261,6 +261,9 @@ impl McplObserver {
         let text = version.unwrap_or("0.4");
         let same = text == "0.4" || text.starts_with("0.4.");
         findings.check(&OTHER_VERSION, message.seq, same, || format!("version {text:?}"));
+        if block["contextHooks"].get("afterInference").is_some() {
+            findings.hold(&AFTER_FLAG);
+        }
         if side == Side::Server {
             self.sets.declared(block, findings);
         }
@@ -352,9 +355,7 @@ fn check_error(method: &str, message: &Observed<'_>, findings: &mut Findings) {
     };
     findings.check(&CODE, message.seq, in_place, || format!("error {code} in answer to {method}"));
     let both = [Side::Client, Side::Server].map(|side| block(message.declared, side));
-    let declared =
-        capability(method).map_or(both.iter().all(Option::is_some), |path| both.iter().all(|it| grants(*it, path)));
-    if declared {
+    if capability(method).is_some_and(|path| both.iter().all(|block| grants(*block, path))) {
         let unknown = code == errors::METHOD_NOT_FOUND;
         findings.check(&DECLARED_REFUSED, message.seq, !unknown, || format!("{method} refused with {code}"));
     }

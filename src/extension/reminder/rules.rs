@@ -169,17 +169,8 @@ fn check_listed(message: &Observed<'_>, reminder: &Value, findings: &mut Finding
 
 /// Members that are almost one of the proposal's.
 fn check_spelling(seq: u64, reminder: &Value, findings: &mut Findings) {
-    const MEMBERS: [&str; 9] = [
-        "id",
-        "body",
-        "tags",
-        "dedupeKey",
-        "ttlTurns",
-        "preserveOnCompact",
-        "propagate",
-        "roleHint",
-        "firedAtTurn",
-    ];
+    const MEMBERS: [&str; 9] =
+        ["id", "body", "tags", "dedupeKey", "ttlTurns", "preserveOnCompact", "propagate", "roleHint", "firedAtTurn"];
     let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
     for rule in [&SNAKE_CASE, &NEAR_MISS] {
         findings.hold(rule);

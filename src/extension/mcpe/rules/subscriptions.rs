@@ -4,7 +4,7 @@ use super::filter::{self, Verdict};
 use super::*;
 use crate::extension::mcpe::{BATCH, EXPIRED};
 use crate::extension::recent::Recent;
-use crate::extension::timestamp::{self, Reading};
+use crate::extension::timestamp;
 use std::collections::BTreeSet;
 
 /// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
@@ -43,12 +43,7 @@ pub struct Subscriptions {
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self {
-            known: Recent::new(4096),
-            delivered: Recent::new(4096),
-            pending: BTreeSet::new(),
-            parked: Vec::new(),
-        }
+        Self { known: Recent::new(4096), delivered: Recent::new(4096), pending: BTreeSet::new(), parked: Vec::new() }
     }
 }
 
@@ -97,9 +92,7 @@ impl Subscriptions {
             "events_resume" => subscription.enter(State::Active, message.time),
             "events_update" => {
                 let source = if outcome["filter"].is_object() { outcome } else { arguments };
-                for (member, slot) in
-                    [("filter", &mut subscription.filter), ("delivery", &mut subscription.delivery)]
-                {
+                for (member, slot) in [("filter", &mut subscription.filter), ("delivery", &mut subscription.delivery)] {
                     if let Some(value) = source.get(member) {
                         *slot = value.clone();
                     }
@@ -126,7 +119,7 @@ impl Subscriptions {
             check_grant(seq, events, &subscription, findings);
         }
         for member in ["createdAt", "expiresAt"] {
-            check_timestamp(&outcome[member], seq, findings);
+            timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
         }
         if let Some(id) = outcome["subscriptionId"].as_str() {
             check_uuid(id, seq, findings);
@@ -271,21 +264,9 @@ fn check_event(seq: u64, event: &Value, findings: &mut Findings) {
     if let Some(id) = event["id"].as_str() {
         check_uuid(id, seq, findings);
     }
-    check_timestamp(&event["metadata"]["timestamp"], seq, findings);
+    timestamp::check(&event["metadata"]["timestamp"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
 }
 
 fn check_uuid(id: &str, seq: u64, findings: &mut Findings) {
     findings.check(&NOT_UUID, seq, uuid::Uuid::parse_str(id).is_ok(), || format!("{id:?}"));
-}
-
-/// Checks a timestamp; one that is no string is the schema's business.
-fn check_timestamp(value: &Value, seq: u64, findings: &mut Findings) {
-    let Some(text) = value.as_str() else { return };
-    let reading = timestamp::read(text);
-    findings.check(&TIMESTAMP_UNREADABLE, seq, reading != Reading::Unreadable, || format!("{text:?}"));
-    let loose = match &reading {
-        Reading::Loose(why) => Some(*why),
-        _ => None,
-    };
-    findings.check(&TIMESTAMP, seq, loose.is_none(), || format!("{text:?}: {}", loose.unwrap_or_default()));
 }

@@ -1,8 +1,8 @@
 //! Channels: registered before they are used, used the way they go, told to observers in order.
 
-use super::push::check_timestamp;
 use super::*;
 use crate::extension::recent::{Digest, Recent};
+use crate::extension::timestamp;
 use std::collections::BTreeMap;
 
 /// How far the output for one inference and channel has come.
@@ -108,7 +108,8 @@ impl Channels {
     fn incoming(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         findings.hold(&CONTENT_STRING);
         for incoming in message.content["messages"].as_array().into_iter().flatten() {
-            check_timestamp(&incoming["timestamp"], message.seq, findings);
+            let at = &incoming["timestamp"];
+            timestamp::check(at, &TIMESTAMP, &TIMESTAMP_UNREADABLE, message.seq, findings);
             let Some(id) = incoming["channelId"].as_str() else { continue };
             if let Some(direction) = self.registered(id, message.seq, findings) {
                 findings.check(&CHANNEL_DIRECTION, message.seq, direction != "outbound", || {

@@ -31,12 +31,7 @@ pub struct Inferences {
 
 impl Default for Inferences {
     fn default() -> Self {
-        Self {
-            turns: Recent::new(1024),
-            before: Recent::new(4096),
-            hooks: Vec::new(),
-            streams: HashMap::default(),
-        }
+        Self { turns: Recent::new(1024), before: Recent::new(4096), hooks: Vec::new(), streams: HashMap::default() }
     }
 }
 
@@ -151,9 +146,8 @@ impl Inferences {
         let Some(stream) = message.envelope.id.and_then(|id| self.streams.remove(&id.key())) else { return };
         if stream.next > 0 && message.envelope.kind == MessageKind::Result {
             let same = digest(&message.content["content"]) == stream.text;
-            findings.check(&CHUNK_TEXT, message.seq, same, || {
-                format!("the {} chunks make up another text", stream.next)
-            });
+            findings
+                .check(&CHUNK_TEXT, message.seq, same, || format!("the {} chunks make up another text", stream.next));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extension::recent::Recent;
-use crate::extension::timestamp::{self, Reading};
+use crate::extension::timestamp;
 
 /// Events that a host accepted.
 #[derive(Debug)]
@@ -24,7 +24,8 @@ impl Pushes {
         match message.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {
                 findings.hold(&CONTENT_STRING);
-                check_timestamp(&message.content["timestamp"], message.seq, findings);
+                let at = &message.content["timestamp"];
+                timestamp::check(at, &TIMESTAMP, &TIMESTAMP_UNREADABLE, message.seq, findings);
             }
             MessageKind::Result => {
                 findings.hold(&REFUSAL_REASON);
@@ -37,16 +38,4 @@ impl Pushes {
             _ => {}
         }
     }
-}
-
-/// Checks a timestamp; one that is no string is the schema's business.
-pub fn check_timestamp(value: &Value, seq: u64, findings: &mut Findings) {
-    let Some(text) = value.as_str() else { return };
-    let reading = timestamp::read(text);
-    findings.check(&TIMESTAMP_UNREADABLE, seq, reading != Reading::Unreadable, || format!("{text:?}"));
-    let loose = match &reading {
-        Reading::Loose(why) => Some(*why),
-        _ => None,
-    };
-    findings.check(&TIMESTAMP, seq, loose.is_none(), || format!("{text:?}: {}", loose.unwrap_or_default()));
 }

@@ -82,9 +82,8 @@ impl Sets {
     fn check_early(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         if self.updated || !self.early_told {
             self.early_told |= !self.updated;
-            findings.check(&BEFORE_UPDATE, message.seq, self.updated, || {
-                format!("{method} before any featureSets/update")
-            });
+            findings
+                .check(&BEFORE_UPDATE, message.seq, self.updated, || format!("{method} before any featureSets/update"));
         }
     }
 
@@ -131,9 +130,8 @@ impl Sets {
         let disabled = self.switch_of(set, asked.time).is_some_and(|switch| !switch.enabled);
         let unknown = self.is_unknown(set);
         findings.check(&DISABLED_ACCEPTED, message.seq, !disabled || !accepted, || format!("{set:?} is disabled"));
-        findings.check(&UNKNOWN_SET_ACCEPTED, message.seq, !unknown || !accepted, || {
-            format!("{set:?} was never declared")
-        });
+        findings
+            .check(&UNKNOWN_SET_ACCEPTED, message.seq, !unknown || !accepted, || format!("{set:?} was never declared"));
         findings.check(&REFUSAL_FORM, message.seq, accepted || !(disabled || unknown), || {
             format!("a result refuses {set:?}")
         });
@@ -229,7 +227,10 @@ fn check_refusal_data(message: &Observed<'_>, findings: &mut Findings) {
         return;
     }
     let data = &message.content["data"];
-    findings.check(&REFUSAL_DATA, message.seq, data["featureSet"].is_string() && data["canEnable"].is_boolean(), || {
-        format!("data is {data}")
-    });
+    findings.check(
+        &REFUSAL_DATA,
+        message.seq,
+        data["featureSet"].is_string() && data["canEnable"].is_boolean(),
+        || format!("data is {data}"),
+    );
 }

@@ -55,12 +55,11 @@ impl Feed {
     fn hello(&mut self, rest: &str) {
         let (revision, rest) = rest.split_once(' ').expect("a revision");
         let (client, server) = rest.split_once(" | ").expect("two capabilities");
-        let client = format!(
-            r#"{{"jsonrpc":"2.0","id":"h","method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{client},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
-        );
-        let server = format!(
-            r#"{{"jsonrpc":"2.0","id":"h","result":{{"protocolVersion":"{revision}","capabilities":{server},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
-        );
+        let params = |info: &str| format!(r#""protocolVersion":"{revision}",{info}"#);
+        let asks = params(&format!(r#""capabilities":{client},"clientInfo":{{"name":"c","version":"1"}}"#));
+        let says = params(&format!(r#""capabilities":{server},"serverInfo":{{"name":"s","version":"1"}}"#));
+        let client = format!(r#"{{"jsonrpc":"2.0","id":"h","method":"initialize","params":{{{asks}}}}}"#);
+        let server = format!(r#"{{"jsonrpc":"2.0","id":"h","result":{{{says}}}}}"#);
         self.message(Direction::ClientToServer, client.as_bytes());
         self.message(Direction::ServerToClient, server.as_bytes());
         self.message(Direction::ClientToServer, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);

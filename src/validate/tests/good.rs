@@ -175,3 +175,49 @@ fn the_good_session_is_told_nothing_above_info() {
     assert_eq!(facts.client.as_ref().map(|peer| peer.name.as_str()), Some("c"));
     assert_eq!(facts.revision.as_deref(), Some("2025-11-25"));
 }
+
+/// Every place of every message, replaced by something else: whatever is found, nothing breaks.
+#[test]
+fn a_session_bent_anywhere_is_still_checked() {
+    let lines = super::lines(SESSION);
+    let bends = [r"null", "7", "\"x\"", "[]", "{}", "-1.5", "[null]"];
+    let mut runs = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let Some((way, text)) = line.split_at_checked(4).filter(|(way, _)| way.ends_with(' ')) else { continue };
+        let Ok(message) = serde_json::from_str::<serde_json::Value>(text) else { continue };
+        for place in places(&message, String::new()) {
+            let mut bent = message.clone();
+            if let Some(value) = bent.pointer_mut(&place) {
+                *value = serde_json::from_str(bends[runs % bends.len()]).expect("json");
+            }
+            runs += 1;
+            let mut feed = super::Feed::new();
+            for (other, line) in lines.iter().enumerate() {
+                if other == at { feed.line(&format!("{way}{bent}")) } else { feed.line(line) }
+            }
+            let report = feed.validator.finish();
+            assert!(report.messages() > 50, "{place} of {line}");
+        }
+    }
+    assert!(runs > 300);
+}
+
+/// JSON Pointers to every value below this one.
+fn places(value: &serde_json::Value, path: String) -> Vec<String> {
+    let inner: Vec<_> = match value {
+        serde_json::Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.replace('/', "~1"), value)).collect()
+        }
+        serde_json::Value::Array(items) => {
+            items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut all = Vec::new();
+    for (step, value) in inner {
+        let path = format!("{path}/{step}");
+        all.extend(places(value, path.clone()));
+        all.push(path);
+    }
+    all
+}

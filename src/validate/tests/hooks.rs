@@ -64,10 +64,8 @@ fn declarations_keep_to_the_closed_schema() {
         r#"{"event":"session_start","context":"x","priority":"required","more":1}"#,
         r#"{"event":"pre_tool_use","context":"x","priority":"required","matcher":{"tool":"x"}}"#,
     ] {
-        let script = format!(
-            r#"hello 2025-11-25 {{"hooks":{{"supported_events":["session_start","pre_tool_use"]}}}} | {{"hooks":{
-                {"declarations":[{declaration}]}}}}"#
-        );
+        let client = r#"{"hooks":{"supported_events":["session_start","pre_tool_use"]}}"#;
+        let script = format!(r#"hello 2025-11-25 {client} | {{"hooks":{{"declarations":[{declaration}]}}}}"#);
         assert!(super::ids(&super::run(&script)).contains("schema/capability"), "{declaration}");
     }
 }

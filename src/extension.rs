@@ -6,13 +6,18 @@
 //! Never: tokio, files, clocks, printing; a room never knows another room.
 
 pub mod conversation;
+pub mod findings;
 pub mod hooks;
 pub mod mcpe;
 pub mod mcpl;
+pub mod recent;
 pub mod reminder;
+pub mod timestamp;
+
+pub use findings::{Excuse, Findings};
 
 use crate::protocol::MethodSpec;
-use crate::protocol::schema::SchemaSet;
+use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::wire::{Direction, Envelope};
 use serde_json::Value;
 use std::fmt;
@@ -192,10 +197,10 @@ impl Declared {
 /// Watches one connection for breaches of a proposal's rules. Sees every message of it in order.
 pub trait Observer {
     /// Sees one message.
-    fn observe(&mut self, message: &Observed<'_>, findings: &mut Vec<Finding>);
+    fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings);
 
     /// The session is over.
-    fn finish(&mut self, _declared: &Declared, _findings: &mut Vec<Finding>) {}
+    fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
 }
 
 /// One proposal's room.
@@ -212,6 +217,18 @@ pub trait Extension: Sync {
 
     /// A fresh observer for one connection.
     fn observer(&self) -> Box<dyn Observer>;
+
+    /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
+    /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.
+    fn excuse(&self, _definition: &str, _value: &Value, _misfit: &Misfit) -> Excuse {
+        Excuse::None
+    }
+
+    /// What an error code means in answer to one of the proposal's methods. The same numbers mean other things
+    /// elsewhere.
+    fn error_name(&self, _code: i64) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Every room. Adding a proposal means its folder and a line here.
@@ -237,6 +254,26 @@ pub fn of_tool(tool: &str) -> Option<&'static dyn Extension> {
 pub fn method_spec(name: &str) -> Option<&'static MethodSpec> {
     crate::protocol::catalogue::lookup(name)
         .or_else(|| REGISTRY.iter().flat_map(|room| room.descriptor().methods).find(|spec| spec.name == name))
+}
+
+/// The object that a proposal's tool answers with, whichever way it is wrapped: as `structuredContent`, as JSON in the
+/// first text block, or as the bare result.
+pub fn tool_outcome(result: &Value) -> Option<Value> {
+    if let Some(structured) = result.get("structuredContent").filter(|value| value.is_object()) {
+        return Some(structured.clone());
+    }
+    match result["content"].as_array() {
+        Some(blocks) => {
+            let text = blocks.iter().find_map(|block| block["text"].as_str())?;
+            serde_json::from_str(text).ok().filter(Value::is_object)
+        }
+        None => Some(result.clone()).filter(Value::is_object),
+    }
+}
+
+/// What an error code means in answer to this method: by its room, then by JSON-RPC and MCP itself.
+pub fn error_name(method: &str, code: i64) -> Option<&'static str> {
+    of_method(method).and_then(|room| room.error_name(code)).or_else(|| crate::protocol::errors::name(code))
 }
 
 /// The first `most` characters of a text, with an ellipsis where it goes on.

@@ -16,4 +16,5 @@ pub mod session;
 pub mod tap;
 pub mod trace;
 pub mod transport;
+pub mod validate;
 pub mod wire;

@@ -3,6 +3,7 @@
 //! Never: running an engine, reading files.
 
 pub mod diff;
+pub mod findings;
 pub mod line;
 pub mod pretty;
 pub mod progress;

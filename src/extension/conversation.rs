@@ -4,10 +4,11 @@ pub mod host;
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::SchemaSet;
+use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::{MessageKind, json};
+use serde_json::Value;
 use std::fmt::Write;
 
 /// The method that carries a user's message to the servers.
@@ -66,6 +67,15 @@ impl Extension for Conversation {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::ConversationObserver>::default()
+    }
+
+    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+        // What the user sent was more than text, and the host passed it on as it was (AMB-A5).
+        let parts = misfit.place == "/content" && value["content"].is_array();
+        match definition {
+            "conversation/userMessage:params" if parts => Excuse::Instead(&rules::NOT_TEXT),
+            _ => Excuse::None,
+        }
     }
 }
 

@@ -5,8 +5,9 @@ pub mod engine;
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::SchemaSet;
+use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::{Misfit, SchemaSet};
+use serde_json::Value;
 
 const SOURCE: &str = "seed 003 (SEP-2282)";
 
@@ -44,5 +45,14 @@ impl Extension for Hooks {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::HooksObserver>::default()
+    }
+
+    fn excuse(&self, _definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+        // A newer peer may know more events; such an entry is passed over (AMB-D11).
+        let listed = misfit.place.starts_with("/supported_events/") || misfit.place.ends_with("/event");
+        match value.pointer(&misfit.place) {
+            Some(Value::String(_)) if listed => Excuse::Instead(&rules::UNKNOWN_EVENT),
+            _ => Excuse::None,
+        }
     }
 }

@@ -3,10 +3,11 @@
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::SchemaSet;
+use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// One event for one subscription.
@@ -45,7 +46,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
 
 /// The events working group's sketch uses the same capability name with other members (AMB-E6).
-fn is_mcpe(value: &serde_json::Value) -> bool {
+fn is_mcpe(value: &Value) -> bool {
     value.get("listChanged").is_none()
 }
 
@@ -86,6 +87,15 @@ impl Extension for Mcpe {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McpeObserver>::default()
+    }
+
+    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+        // The proposal's own example leaves one of the four out.
+        let stated = value["features"].as_object().is_some_and(|all| all.values().all(Value::is_boolean));
+        match (definition, misfit.place.as_str()) {
+            ("capability:server", "/features") if stated => Excuse::Instead(&rules::FEATURE_UNSTATED),
+            _ => Excuse::None,
+        }
     }
 }
 

@@ -5,10 +5,11 @@ pub mod push;
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::SchemaSet;
+use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// A server pushes an event that may start an inference (§9).
@@ -86,6 +87,22 @@ impl Extension for Mcpl {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McplObserver>::default()
+    }
+
+    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+        rules::excuse(definition, value, misfit)
+    }
+
+    fn error_name(&self, code: i64) -> Option<&'static str> {
+        Some(match code {
+            -32001 => "feature set not enabled",
+            -32003 => "unknown feature set",
+            -32005 => "checkpoint not found",
+            -32017 => "channel not permitted",
+            -32023 => "unknown channel",
+            -32024 => "channel open failed",
+            _ => return None,
+        })
     }
 }
 

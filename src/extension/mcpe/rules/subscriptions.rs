@@ -1,0 +1,272 @@
+//! Subscriptions as the tools make them, and whether deliveries keep to them.
+
+use super::filter::{self, Verdict};
+use super::*;
+use crate::extension::mcpe::{BATCH, EXPIRED};
+use crate::extension::recent::Recent;
+use crate::extension::timestamp;
+use std::collections::BTreeSet;
+
+/// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
+const GRACE: i64 = 250_000_000;
+/// How many deliveries wait for the answer that makes their subscription known.
+const MOST_PARKED: usize = 256;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Active,
+    Paused,
+    Expired,
+    Removed,
+}
+
+/// A subscription that was granted.
+#[derive(Debug)]
+struct Subscription {
+    filter: Value,
+    delivery: Value,
+    created: Option<jiff::Timestamp>,
+    state: State,
+    since: i64,
+}
+
+/// The subscriptions of a connection.
+#[derive(Debug)]
+pub struct Subscriptions {
+    known: Recent<String, Subscription>,
+    delivered: Recent<(String, String)>,
+    /// Subscribe calls that wait.
+    pending: BTreeSet<u64>,
+    /// Deliveries for subscriptions not known yet: event, subscription, whether it expired (E10).
+    parked: Vec<(u64, String, bool)>,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self { known: Recent::new(4096), delivered: Recent::new(4096), pending: BTreeSet::new(), parked: Vec::new() }
+    }
+}
+
+impl Subscriptions {
+    /// A subscribe call was sent.
+    pub fn asked(&mut self, seq: u64) {
+        self.pending.insert(seq);
+    }
+
+    /// A tool call failed.
+    pub fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(asked) = message.request else { return };
+        if asked.params["name"] == SUBSCRIBE {
+            self.pending.remove(&asked.seq);
+            self.settle_if_none_pends(findings);
+        } else if asked.params["name"].as_str().is_some_and(|tool| DESCRIPTOR.tools.contains(&tool)) {
+            findings.hold(&UNKNOWN_ACCEPTED);
+        }
+    }
+
+    /// A tool call went well.
+    pub fn granted(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        outcome: &Value,
+        message: &Observed<'_>,
+        findings: &mut Findings,
+    ) {
+        if tool == SUBSCRIBE {
+            return self.subscribed(arguments, outcome, message, findings);
+        }
+        let Some(id) = arguments["subscriptionId"].as_str() else { return };
+        let success = outcome["success"] != false;
+        let there = self.known.get_mut(&id.to_owned());
+        let usable = there.as_ref().is_some_and(|it| !matches!(it.state, State::Removed | State::Expired));
+        // An expired one may still be removed.
+        let removable = tool == "events_unsubscribe" && there.as_ref().is_some_and(|it| it.state != State::Removed);
+        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable, || {
+            format!("{tool} of {id} went well")
+        });
+        let (Some(subscription), true) = (there, success) else { return };
+        match tool {
+            "events_unsubscribe" => subscription.enter(State::Removed, message.time),
+            "events_pause" => subscription.enter(State::Paused, message.time),
+            "events_resume" => subscription.enter(State::Active, message.time),
+            "events_update" => {
+                let source = if outcome["filter"].is_object() { outcome } else { arguments };
+                for (member, slot) in [("filter", &mut subscription.filter), ("delivery", &mut subscription.delivery)] {
+                    if let Some(value) = source.get(member) {
+                        *slot = value.clone();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn subscribed(&mut self, arguments: &Value, outcome: &Value, message: &Observed<'_>, findings: &mut Findings) {
+        let seq = message.seq;
+        if let Some(asked) = message.request {
+            self.pending.remove(&asked.seq);
+        }
+        let part = |name: &str| outcome.get(name).or_else(|| arguments.get(name)).cloned().unwrap_or(Value::Null);
+        let subscription = Subscription {
+            filter: part("filter"),
+            delivery: part("delivery"),
+            created: outcome["createdAt"].as_str().and_then(timestamp::instant),
+            state: State::Active,
+            since: message.time,
+        };
+        if let Some(events) = capability(message.declared) {
+            check_grant(seq, events, &subscription, findings);
+        }
+        for member in ["createdAt", "expiresAt"] {
+            timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
+        }
+        if let Some(id) = outcome["subscriptionId"].as_str() {
+            check_uuid(id, seq, findings);
+            self.known.insert(id.to_owned(), subscription);
+            self.unpark(id, message.time, findings);
+        }
+        if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
+            let live = self.known.values().filter(|it| matches!(it.state, State::Active | State::Paused)).count();
+            findings.check(&TOO_MANY, seq, live as f64 <= most, || format!("{live} subscriptions, at most {most}"));
+        }
+        self.settle_if_none_pends(findings);
+    }
+
+    /// Takes out what waited for this subscription to become known.
+    fn unpark(&mut self, id: &str, time: i64, findings: &mut Findings) {
+        let (mine, others): (Vec<_>, Vec<_>) = self.parked.drain(..).partition(|(_, parked, _)| parked == id);
+        self.parked = others;
+        if !mine.is_empty() {
+            findings.hold(&UNKNOWN_SUBSCRIPTION);
+        }
+        if mine.iter().any(|(_, _, expired)| *expired)
+            && let Some(subscription) = self.known.get_mut(&id.to_owned())
+        {
+            subscription.enter(State::Expired, time);
+        }
+    }
+
+    fn settle_if_none_pends(&mut self, findings: &mut Findings) {
+        if self.pending.is_empty() {
+            self.settle(findings);
+        }
+    }
+
+    /// Whatever still waits for its subscription waits in vain.
+    pub fn settle(&mut self, findings: &mut Findings) {
+        for (seq, id, _) in self.parked.drain(..) {
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was never granted"));
+        }
+    }
+
+    /// A delivery, or the word that a subscription expired.
+    pub fn delivery(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, params) = (message.seq, message.content);
+        let events: &[Value] = match method {
+            EVENT => std::slice::from_ref(&params["event"]),
+            BATCH => params["events"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
+        if method == BATCH {
+            findings.check(&EMPTY_BATCH, seq, !events.is_empty(), || "no events".to_owned());
+        }
+        for event in events {
+            check_event(seq, event, findings);
+        }
+        let Some(id) = params["subscriptionId"].as_str() else { return };
+        check_uuid(id, seq, findings);
+        let Some(subscription) = self.known.get_mut(&id.to_owned()) else {
+            return self.park(seq, id, method == EXPIRED, findings);
+        };
+        findings.hold(&UNKNOWN_SUBSCRIPTION);
+        if method == EXPIRED {
+            return subscription.enter(State::Expired, message.time);
+        }
+        let late = message.time.saturating_sub(subscription.since) > GRACE;
+        findings.check(&INACTIVE, seq, subscription.state == State::Active || !late, || {
+            format!("{id} is {:?}", subscription.state).to_lowercase()
+        });
+        subscription.check_delivery(method, events, seq, findings);
+        let both = subscription.has_both_ways();
+        for event in events.iter().filter_map(|event| event["id"].as_str()) {
+            let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
+            findings.check(&EVENT_TWICE, seq, !again || both, || format!("event {event} again"));
+        }
+    }
+
+    fn park(&mut self, seq: u64, id: &str, expired: bool, findings: &mut Findings) {
+        if self.known.has_forgotten() {
+            return;
+        }
+        if self.pending.is_empty() || self.parked.len() >= MOST_PARKED {
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was not granted"));
+        } else {
+            self.parked.push((seq, id.to_owned(), expired));
+        }
+    }
+}
+
+impl Subscription {
+    fn enter(&mut self, state: State, time: i64) {
+        self.state = state;
+        self.since = time;
+    }
+
+    /// Whether the channels deliver singly and in batches, so that an event comes twice.
+    fn has_both_ways(&self) -> bool {
+        let channels = &self.delivery["channels"];
+        lists(channels, "realtime") && (lists(channels, "cron") || lists(channels, "scheduled"))
+    }
+
+    fn check_delivery(&self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
+        let channels = &self.delivery["channels"];
+        let batched = lists(channels, "cron") || lists(channels, "scheduled");
+        let fits = if method == BATCH { batched } else { lists(channels, "realtime") || !batched };
+        findings.check(&DELIVERY_KIND, seq, fits, || format!("{method} for channels {channels}"));
+        for event in events {
+            let verdict = filter::judge(&self.filter, event);
+            let kind = event["type"].as_str().unwrap_or_default();
+            findings.check(&FILTER, seq, verdict != Verdict::Fails, || {
+                format!("{kind} with {} against {}", event["metadata"], self.filter)
+            });
+            findings.check(&WILDCARD_READING, seq, verdict != Verdict::Differs, || {
+                format!("{kind} against {}: some servers say yes, some no", self.filter["eventTypes"])
+            });
+            let at = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant);
+            if let (Some(at), Some(created)) = (at, self.created) {
+                findings.check(&OLD_EVENT, seq, at >= created, || format!("{kind} of {at}, subscribed at {created}"));
+            }
+        }
+        if let (BATCH, Some(most)) = (method, self.delivery["cronSchedule"]["maxEventsPerDelivery"].as_f64()) {
+            findings.check(&BATCH_SIZE, seq, events.len() as f64 <= most, || {
+                format!("{} events, at most {most}", events.len())
+            });
+        }
+    }
+}
+
+/// Checks what was granted against what the server says it can.
+fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut Findings) {
+    for channel in granted.delivery["channels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        findings.check(&UNDECLARED_CHANNEL, seq, lists(&events["deliveryChannels"], channel), || {
+            format!("channel {channel}")
+        });
+    }
+    if events["features"]["wildcards"] == false {
+        let types = granted.filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let wild = types.into_iter().find(|pattern| filter::is_wildcard(pattern));
+        findings.check(&WILDCARDS, seq, wild.is_none(), || format!("{:?}", wild.unwrap_or_default()));
+    }
+}
+
+fn check_event(seq: u64, event: &Value, findings: &mut Findings) {
+    if let Some(id) = event["id"].as_str() {
+        check_uuid(id, seq, findings);
+    }
+    timestamp::check(&event["metadata"]["timestamp"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
+}
+
+fn check_uuid(id: &str, seq: u64, findings: &mut Findings) {
+    findings.check(&NOT_UUID, seq, uuid::Uuid::parse_str(id).is_ok(), || format!("{id:?}"));
+}

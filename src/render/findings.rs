@@ -1,0 +1,178 @@
+//! A validation report as text: findings grouped by rule, then one line that sums up.
+
+use super::style::Palette;
+use crate::extension::{Rule, Severity};
+use crate::validate::{Finding, Report};
+use anstyle::Style;
+use std::fmt::{self, Write};
+use unicode_width::UnicodeWidthStr;
+
+/// How many places of one rule are listed.
+const MOST_PLACES: usize = 20;
+
+/// Writes the report, no line wider than `width` columns where words allow. The worst rules come first.
+pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
+    let width = width.max(40);
+    for (rule, findings) in by_rule(report) {
+        let style = severity_style(palette, rule.severity);
+        let name = palette.bold;
+        writeln!(out, "{style}{}{style:#} {name}{}{name:#}", rule.severity.name(), rule.id)?;
+        wrapped(rule.text, "  ", width, Style::new(), out)?;
+        wrapped(rule.source, "  ", width, palette.faint, out)?;
+        let several = report.connections.len() > 1;
+        for finding in findings.iter().take(MOST_PLACES) {
+            place(finding, several, width, out)?;
+        }
+        let not_kept = report.not_kept.get(rule.id).copied().unwrap_or(0);
+        let more = findings.len().saturating_sub(MOST_PLACES) as u64 + not_kept;
+        if more > 0 {
+            writeln!(out, "    and {more} more")?;
+        }
+        writeln!(out)?;
+    }
+    summary(report, palette, out)
+}
+
+/// Findings by rule: errors before warnings before infos, then by the rule's name.
+fn by_rule(report: &Report) -> Vec<(&'static Rule, Vec<&Finding>)> {
+    let mut groups: Vec<(&'static Rule, Vec<&Finding>)> = Vec::new();
+    let mut ordered: Vec<_> = report.findings.iter().collect();
+    ordered.sort_by_key(|finding| (std::cmp::Reverse(finding.rule.severity), finding.rule.id));
+    for finding in ordered {
+        match groups.last_mut() {
+            Some((rule, list)) if rule.id == finding.rule.id => list.push(finding),
+            _ => groups.push((finding.rule, vec![finding])),
+        }
+    }
+    groups
+}
+
+fn severity_style(palette: &Palette, severity: Severity) -> Style {
+    match severity {
+        Severity::Error => palette.error,
+        Severity::Warning => palette.warning,
+        Severity::Info => palette.key,
+    }
+}
+
+fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -> fmt::Result {
+    let mut line = match finding.seq {
+        Some(seq) => format!("#{seq}"),
+        None => "session".to_owned(),
+    };
+    if several {
+        let _ = write!(line, " stream {}", finding.stream);
+    }
+    if let Some(direction) = finding.direction {
+        let _ = write!(line, " {}", direction.short());
+    }
+    line.push_str(": ");
+    line.extend(finding.seen.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }));
+    wrapped(&line, "    ", width, Style::new(), out)
+}
+
+/// Writes words between an indent and the width; lines after the first go two columns deeper.
+fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
+    let mut column = 0;
+    for word in text.split(' ') {
+        let wide = word.width();
+        if column == 0 {
+            write!(out, "{indent}{style}{word}")?;
+            column = indent.len() + wide;
+        } else if column + 1 + wide > width {
+            write!(out, "{style:#}\n{indent}  {style}{word}")?;
+            column = indent.len() + 2 + wide;
+        } else {
+            write!(out, " {word}")?;
+            column += 1 + wide;
+        }
+    }
+    writeln!(out, "{style:#}")
+}
+
+fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Result {
+    let style = match report.worst() {
+        Some(severity) => severity_style(palette, severity),
+        None => palette.good,
+    };
+    let connections = report.connections.len();
+    writeln!(
+        out,
+        "{style}{}, {}, {}{style:#} in {} over {}",
+        count(report.errors, "error"),
+        count(report.warnings, "warning"),
+        count(report.infos, "info"),
+        count(report.messages(), "message"),
+        count(connections as u64, "connection"),
+    )
+}
+
+fn count(number: u64, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        _ => format!("{number} {name}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::{ConnectionFacts, rules};
+    use crate::wire::Direction;
+
+    fn report() -> Report {
+        let finding = |rule, seq, seen: &str| Finding {
+            stream: 0,
+            rule,
+            seq,
+            direction: seq.map(|_| Direction::ServerToClient),
+            seen: seen.to_owned(),
+        };
+        Report {
+            findings: vec![
+                finding(&rules::CRLF, Some(1), "a line ended by CR LF"),
+                finding(&rules::NOISE, Some(2), "\"[server] started and it says a lot more than fits in one line\""),
+                finding(&rules::UNANSWERED, None, "bell \u{7}"),
+            ],
+            not_kept: [("stream/crlf", 3)].into(),
+            errors: 1,
+            warnings: 1,
+            infos: 4,
+            connections: vec![ConnectionFacts { messages: 1, ..ConnectionFacts::default() }],
+        }
+    }
+
+    #[test]
+    fn the_worst_comes_first_and_lines_keep_to_the_width() {
+        let mut out = String::new();
+        text(&report(), 60, &Palette::plain(), &mut out).expect("written");
+        insta::assert_snapshot!(out, @r##"
+    error stream/noise
+      A message stream carries messages only.
+      MCP transports, stdio; X8
+        #2 s2c: "[server] started and it says a lot more than
+          fits in one line"
+
+    warning pairing/unanswered
+      Every request is answered.
+      JSON-RPC 2.0 §4; X3
+        session: bell �
+
+    info stream/crlf
+      A line ends in LF alone.
+      MCP transports, stdio; X9
+        #1 s2c: a line ended by CR LF
+        and 3 more
+
+    1 error, 1 warning, 4 infos in 1 message over 1 connection
+    "##);
+        assert!(out.lines().all(|line| line.width() <= 60));
+    }
+
+    #[test]
+    fn colours_are_the_palettes() {
+        let mut out = String::new();
+        text(&report(), 80, &Palette::coloured(), &mut out).expect("written");
+        assert!(out.contains("\u{1b}[1m\u{1b}[31merror\u{1b}[0m"));
+    }
+}

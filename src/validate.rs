@@ -1,0 +1,99 @@
+//! The first-level validator: every message of every connection against JSON-RPC, MCP and the proposals, as one
+//! streaming pass from events to a [`Report`].
+//!
+//! The rules of MCP itself are in [`rules`]; a proposal's rules are in its room and are asked through the registry.
+//! Memory is bounded by open requests and by what observers remember on purpose, never by a session's length.
+//!
+//! Never: tokio, printing, clocks, files.
+
+mod capability;
+mod connection;
+mod envelope;
+mod lifecycle;
+mod method;
+mod pairing;
+mod parse;
+pub mod report;
+pub mod rules;
+mod schema;
+mod stream;
+
+pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
+
+use crate::extension::{REGISTRY, Rule};
+use crate::trace::{Event, EventKind};
+use connection::Connection;
+use std::collections::BTreeMap;
+
+/// How to validate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many findings of one rule are kept; the rest are counted.
+    pub most_per_rule: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_per_rule: 1000 }
+    }
+}
+
+/// Every rule there is: MCP's own, then each room's in the registry's order.
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    rules::RULES.iter().chain(REGISTRY.iter().flat_map(|room| room.rules()))
+}
+
+/// Checks a reel event by event.
+pub struct Validator {
+    options: Options,
+    connections: BTreeMap<u32, Connection>,
+    report: Report,
+    kept: BTreeMap<&'static str, usize>,
+}
+
+impl Validator {
+    /// A validator that has seen nothing yet.
+    pub fn new(options: Options) -> Self {
+        Self { options, connections: BTreeMap::new(), report: Report::default(), kept: BTreeMap::new() }
+    }
+
+    /// Takes the next event of the reel in. A stream number is a connection.
+    pub fn observe(&mut self, event: &Event<'_>) {
+        let stream = event.header.stream;
+        let connection = match event.header.kind {
+            EventKind::Message => self.connections.entry(stream).or_insert_with(Connection::new),
+            EventKind::StreamClosed | EventKind::Gap => match self.connections.get_mut(&stream) {
+                Some(connection) => connection,
+                None => return,
+            },
+            _ => return,
+        };
+        match event.header.kind {
+            EventKind::Gap => connection.lose_track(),
+            EventKind::StreamClosed => connection.close(event.header.time),
+            _ => connection.take_event(event),
+        }
+        let direction = Some(event.header.direction());
+        for finding in connection.findings.drain() {
+            let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction, seen: finding.seen };
+            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+        }
+    }
+
+    /// The reel is at its end.
+    pub fn finish(mut self) -> Report {
+        for (stream, mut connection) in self.connections {
+            connection.finish();
+            for finding in connection.findings.drain() {
+                let finding =
+                    Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
+                self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+            }
+            self.report.connections.push(connection.into_facts(stream));
+        }
+        self.report
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Capability blocks of the proposals: where they stand, whether they fit, and who can see them there.
+
+use super::connection::Message;
+use super::report::Declaration;
+use super::rules;
+use crate::extension::{CapabilityPlace, Extension, Findings, REGISTRY, Side};
+use crate::wire::MessageKind;
+use serde_json::Value;
+
+/// Checks every proposal's blocks in the message, where it declares capabilities.
+pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
+    let Some((side, capabilities)) = declared_in(message) else { return };
+    let seq = message.observed.seq;
+    let definition = match side {
+        Side::Client => "capability:client",
+        Side::Server => "capability:server",
+    };
+    for &room in REGISTRY {
+        let blocks: Vec<_> = blocks(room, side, capabilities).collect();
+        for (_, value) in &blocks {
+            super::schema::check_room(room, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
+        }
+        if side == Side::Server
+            && let Some((place, _)) = blocks.first()
+        {
+            let passes = |place: &CapabilityPlace| matches!(place.path.first(), Some(&"experimental" | &"extensions"));
+            findings.check(&rules::STRIPPED, seq, blocks.iter().any(|(place, _)| passes(place)), || {
+                format!("{} is at {} only, which stock SDKs drop", room.descriptor().name, place.path.join("."))
+            });
+        }
+    }
+}
+
+/// Adds what the message declares to the list.
+pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) {
+    let Some((side, capabilities)) = declared_in(message) else { return };
+    for &room in REGISTRY {
+        for (place, _) in blocks(room, side, capabilities) {
+            let declaration = Declaration {
+                proposal: room.descriptor().name,
+                side,
+                place: place.path.join("."),
+                canonical: place.canonical,
+            };
+            if !list.contains(&declaration) {
+                list.push(declaration);
+            }
+        }
+    }
+}
+
+fn blocks<'a>(
+    room: &'static dyn Extension,
+    side: Side,
+    capabilities: &'a Value,
+) -> impl Iterator<Item = (&'static CapabilityPlace, &'a Value)> {
+    room.descriptor().places.iter().filter(move |place| place.side == side).filter_map(move |place| {
+        let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
+        (place.is_ours)(value).then_some((place, value))
+    })
+}
+
+/// The capabilities that a message declares, and whose they are.
+fn declared_in<'a>(message: &Message<'a>) -> Option<(Side, &'a Value)> {
+    let observed = &message.observed;
+    let side = match (observed.method?, observed.envelope.kind) {
+        ("initialize", MessageKind::Request) => Side::Client,
+        ("initialize" | "server/discover", MessageKind::Result) => Side::Server,
+        _ => return None,
+    };
+    observed.content.get("capabilities").map(|capabilities| (side, capabilities))
+}

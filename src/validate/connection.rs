@@ -1,0 +1,187 @@
+//! One connection on its way through the checks: from an event's bytes to messages, and from there to every group of
+//! rules and every room's observer.
+
+use super::pairing::Pairs;
+use super::report::{ConnectionFacts, Peer};
+use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, stream};
+use crate::extension::{Findings, Observed, Observer, REGISTRY};
+use crate::protocol::revision::meta;
+use crate::protocol::{Era, Revision};
+use crate::session::Tracker;
+use crate::trace::Event;
+use crate::wire::{Direction, Envelope, MessageKind, json};
+use serde_json::Value;
+
+/// A connection's state.
+pub(super) struct Connection {
+    pub findings: Findings,
+    tracker: Tracker,
+    observers: Vec<Box<dyn Observer>>,
+    pairs: Pairs,
+    lifecycle: lifecycle::Lifecycle,
+    method: method::Methods,
+    facts: ConnectionFacts,
+    last_time: i64,
+}
+
+/// How the connection stood just before a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub ready: bool,
+    pub initialize_asked: bool,
+    pub era: Option<Era>,
+    pub revision: Option<Revision>,
+}
+
+/// A message with all that base rules look at.
+pub(super) struct Message<'a> {
+    pub observed: Observed<'a>,
+    pub before: Before,
+    /// The era its content is written in.
+    pub era: Era,
+}
+
+impl Connection {
+    pub fn new() -> Self {
+        Self {
+            findings: Findings::default(),
+            tracker: Tracker::default(),
+            observers: REGISTRY.iter().map(|room| room.observer()).collect(),
+            pairs: Pairs::default(),
+            lifecycle: lifecycle::Lifecycle::default(),
+            method: method::Methods::default(),
+            facts: ConnectionFacts::default(),
+            last_time: 0,
+        }
+    }
+
+    /// Some traffic is not in the reel: what depends on having seen all of it is no longer judged.
+    pub fn lose_track(&mut self) {
+        self.pairs.lose_track();
+        self.lifecycle.lose_track();
+    }
+
+    pub fn close(&mut self, time: i64) {
+        self.last_time = self.last_time.max(time);
+    }
+
+    pub fn take_event(&mut self, event: &Event<'_>) {
+        self.last_time = self.last_time.max(event.header.time);
+        let Some(text) = stream::text(event, &mut self.findings) else { return };
+        let envelope = Envelope::scan(&text);
+        match envelope.kind {
+            MessageKind::Batch => self.take_batch(event, &text),
+            kind if stream::is_message(event.header.seq, kind, &text, &envelope, &mut self.findings) => {
+                self.take_message(event.header.seq, event.header.time, event.header.direction(), &envelope, &text);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_batch(&mut self, event: &Event<'_>, text: &[u8]) {
+        let seq = event.header.seq;
+        let revision = self.tracker.revision;
+        let legal = revision.is_none_or(|revision| revision == Revision::V2025_03_26);
+        self.findings.check(&rules::BATCH, seq, legal, || {
+            format!("a batch in revision {}", revision.map_or("unknown", Revision::as_str))
+        });
+        let items: Vec<_> = json::items(text).collect();
+        self.findings.check(&rules::EMPTY_BATCH, seq, !items.is_empty(), || "an empty array".to_owned());
+        for item in items {
+            let envelope = Envelope::scan(item);
+            let initializes = envelope.method.as_deref() == Some("initialize");
+            self.findings.check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "initialize in a batch".to_owned());
+            if stream::is_message(seq, envelope.kind, item, &envelope, &mut self.findings) {
+                self.take_message(seq, event.header.time, event.header.direction(), &envelope, item);
+            }
+        }
+    }
+
+    fn take_message(&mut self, seq: u64, time: i64, direction: Direction, envelope: &Envelope<'_>, text: &[u8]) {
+        self.facts.messages += 1;
+        let Some(value) = envelope::check(seq, envelope, text, &mut self.findings) else {
+            // The letter is broken, the structure is not: it still pairs.
+            let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
+            self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
+            return;
+        };
+        let content = ["params", "result", "error"].iter().find_map(|name| value.get(name)).unwrap_or(&Value::Null);
+        let before = Before {
+            ready: self.tracker.declared.ready,
+            initialize_asked: self.tracker.initialize_asked,
+            era: self.tracker.era,
+            revision: self.tracker.revision,
+        };
+        let step = self.tracker.take(seq, time, direction, envelope, content);
+        self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);
+        let method = match &step.request {
+            Some(asked) => Some(asked.method.as_str()),
+            None => envelope.method.as_deref(),
+        };
+        let request = step.request.as_ref();
+        let declared = &self.tracker.declared;
+        let observed = Observed { seq, time, direction, envelope, method, content, request, declared };
+        let era = content_era(&observed, &self.tracker);
+        let message = Message { observed, before, era };
+        self.lifecycle.check(&message, &self.tracker, &mut self.findings);
+        self.method.check(&message, &self.pairs, &mut self.findings);
+        schema::check(&message, &mut self.findings);
+        capability::check(&message, &mut self.findings);
+        note_facts(&message, &mut self.facts);
+        for observer in &mut self.observers {
+            observer.observe(&message.observed, &mut self.findings);
+        }
+    }
+
+    pub fn finish(&mut self) {
+        self.pairs.finish(self.last_time, &mut self.findings);
+        for observer in &mut self.observers {
+            observer.finish(&self.tracker.declared, &mut self.findings);
+        }
+    }
+
+    /// The facts, once all is over.
+    pub fn into_facts(self, stream: u32) -> ConnectionFacts {
+        let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
+        ConnectionFacts {
+            stream,
+            era: self.tracker.era,
+            revision: self.tracker.version_text,
+            exercised,
+            not_observed,
+            ..self.facts
+        }
+    }
+}
+
+/// The era that a message is written in: an answer follows its request.
+fn content_era(observed: &Observed<'_>, tracker: &Tracker) -> Era {
+    let params = observed.request.map_or(observed.content, |asked| &asked.params);
+    match (observed.method, tracker.era) {
+        (Some("initialize"), _) => Era::Legacy,
+        (Some("server/discover"), _) => Era::Modern,
+        (_, Some(era)) => era,
+        _ if params["_meta"].get(meta::PROTOCOL_VERSION).is_some() => Era::Modern,
+        _ => Era::Legacy,
+    }
+}
+
+fn note_facts(message: &Message<'_>, facts: &mut ConnectionFacts) {
+    let observed = &message.observed;
+    let content = observed.content;
+    let (client, server) = match (observed.method, observed.envelope.kind) {
+        (Some("initialize"), MessageKind::Request) => (Some(&content["clientInfo"]), None),
+        (Some("initialize"), MessageKind::Result) => (None, Some(&content["serverInfo"])),
+        (_, MessageKind::Request) => (content["_meta"].get(meta::CLIENT_INFO), None),
+        (_, MessageKind::Result) => (None, content["_meta"].get(meta::SERVER_INFO)),
+        _ => (None, None),
+    };
+    facts.client = facts.client.take().or_else(|| client.and_then(peer));
+    facts.server = facts.server.take().or_else(|| server.and_then(peer));
+    capability::note_declared(message, &mut facts.declared);
+}
+
+fn peer(info: &Value) -> Option<Peer> {
+    let name = info["name"].as_str()?.to_owned();
+    Some(Peer { name, version: info["version"].as_str().unwrap_or_default().to_owned() })
+}

@@ -1,0 +1,56 @@
+//! The envelope of one message: JSON-RPC's members, JSON to the letter.
+
+use super::{parse, rules};
+use crate::extension::{Findings, Rule};
+use crate::wire::{Envelope, Fault, MessageKind, json};
+use serde_json::Value;
+
+/// Which rule a fault breaks. A missing id of an error is judged with the pairing.
+fn rule_of(fault: Fault) -> Option<&'static Rule> {
+    Some(match fault {
+        Fault::MissingVersion | Fault::WrongVersion => &rules::VERSION,
+        Fault::NullId => &rules::NULL_ID,
+        Fault::OddId => &rules::ODD_ID,
+        Fault::DuplicateMember => &rules::DUPLICATE_MEMBER,
+        Fault::ResultAndError | Fault::MethodAndResponse => &rules::MIXED,
+        Fault::OddMethod => &rules::ODD_METHOD,
+        Fault::MissingId => &rules::MISSING_ID,
+        Fault::OddParams => &rules::ODD_PARAMS,
+        Fault::TrailingBytes | Fault::Broken => return None,
+    })
+}
+
+/// Checks the envelope; answers the whole message as a value, where it is one.
+pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &mut Findings) -> Option<Value> {
+    for fault in Fault::ALL {
+        let Some(rule) = rule_of(fault) else { continue };
+        let unnamed_error = fault == Fault::MissingId && envelope.kind == MessageKind::Error;
+        findings.check(rule, seq, !envelope.faults.contains(fault) || unnamed_error, || fault.phrase().to_owned());
+    }
+    let parsed = match parse::parse(text) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let (rule, reason) = match json::check(text) {
+                Ok(()) => (&rules::UNREPRESENTABLE, error.to_string()),
+                Err(reason) if std::str::from_utf8(text).is_err() => (&rules::ENCODING, reason),
+                Err(reason) => (&rules::MALFORMED, reason),
+            };
+            findings.note(rule, seq, reason);
+            return None;
+        }
+    };
+    for rule in [&rules::MALFORMED, &rules::ENCODING, &rules::UNREPRESENTABLE] {
+        findings.hold(rule);
+    }
+    let inner: Vec<_> = parsed.duplicates.iter().filter(|place| place.matches('/').count() > 1).collect();
+    findings.check(&rules::DUPLICATE_KEY, seq, inner.is_empty(), || {
+        inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + " stands twice"
+    });
+    if envelope.kind == MessageKind::Error {
+        let error = &parsed.value["error"];
+        findings.check(&rules::ERROR_OBJECT, seq, error["code"].is_i64() && error["message"].is_string(), || {
+            format!("error is {error}")
+        });
+    }
+    Some(parsed.value)
+}

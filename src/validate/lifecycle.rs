@@ -1,0 +1,137 @@
+//! The handshake: what comes first, what waits, and that only declared capabilities are used.
+
+use super::connection::Message;
+use super::rules;
+use crate::extension::{self, Asked, Findings, Observed};
+use crate::protocol::{Era, Revision, catalogue};
+use crate::session::Tracker;
+use crate::wire::{Direction, MessageKind};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// How many methods are told apart before further ones are no longer reported.
+const MOST_METHODS: usize = 256;
+
+/// What this group remembers.
+#[derive(Debug, Default)]
+pub(super) struct Lifecycle {
+    /// Messages before `initialize` were reported, or cannot be judged.
+    start_judged: bool,
+    early: HashSet<String, foldhash::fast::RandomState>,
+    lacking: HashSet<String, foldhash::fast::RandomState>,
+}
+
+impl Lifecycle {
+    pub fn lose_track(&mut self) {
+        self.start_judged = true;
+    }
+
+    pub fn check(&mut self, message: &Message<'_>, tracker: &Tracker, findings: &mut Findings) {
+        let observed = &message.observed;
+        match observed.envelope.kind {
+            MessageKind::Request | MessageKind::Notification => {
+                let Some(method) = observed.method else { return };
+                if message.before.era != Some(Era::Modern) && message.era == Era::Legacy {
+                    self.check_order(message, method, findings);
+                }
+                self.check_capability(observed, method, findings);
+            }
+            MessageKind::Result => check_agreement(observed, tracker, findings),
+            _ => {}
+        }
+    }
+
+    fn check_order(&mut self, message: &Message<'_>, method: &str, findings: &mut Findings) {
+        let seq = message.observed.seq;
+        let before = &message.before;
+        if method == "initialize" {
+            let first = before.era != Some(Era::Legacy);
+            findings.check(&rules::SECOND_INITIALIZE, seq, first, || "initialize again".to_owned());
+            findings.hold(&rules::NOT_INITIALIZED);
+            return;
+        }
+        if !before.initialize_asked {
+            if !matches!(method, "ping" | "notifications/cancelled") && !self.start_judged {
+                self.start_judged = true;
+                findings.note(&rules::NOT_INITIALIZED, seq, format!("{method} without initialize before it"));
+            }
+            return;
+        }
+        let rule = match extension::of_method(method) {
+            Some(_) => &rules::EARLY_EXTENSION,
+            None => &rules::EARLY,
+        };
+        if before.ready || may_be_early(method) {
+            findings.hold(rule);
+        } else if self.early.len() < MOST_METHODS && self.early.insert(method.to_owned()) {
+            findings.note(rule, seq, format!("{method} before notifications/initialized"));
+        }
+    }
+
+    fn check_capability(&mut self, observed: &Observed<'_>, method: &str, findings: &mut Findings) {
+        let Some((receiver, path)) = needed_capability(method, observed.direction) else { return };
+        let capabilities = match receiver {
+            Direction::ClientToServer => &observed.declared.server,
+            Direction::ServerToClient => &observed.declared.client,
+        };
+        if !capabilities.is_object() {
+            return;
+        }
+        let has = is_declared(capabilities, path);
+        if has || (self.lacking.len() < MOST_METHODS && self.lacking.insert(method.to_owned())) {
+            findings.check(&rules::CAPABILITY, observed.seq, has, || {
+                format!("{method} without the peer's {}", path.join("."))
+            });
+        }
+    }
+}
+
+fn check_agreement(observed: &Observed<'_>, tracker: &Tracker, findings: &mut Findings) {
+    if observed.method != Some("initialize") {
+        return;
+    }
+    let text = tracker.version_text.as_deref().unwrap_or_default();
+    findings.check(&rules::UNKNOWN_REVISION, observed.seq, tracker.revision.is_some(), || {
+        format!("the server answers with revision {text:?}")
+    });
+    let modern = tracker.revision.map(Revision::era) == Some(Era::Modern);
+    findings.check(&rules::MODERN_HANDSHAKE, observed.seq, !modern, || format!("initialize agrees on {text}"));
+}
+
+fn may_be_early(method: &str) -> bool {
+    matches!(
+        method,
+        "ping" | "notifications/initialized" | "notifications/message" | "notifications/cancelled" | "server/discover"
+    )
+}
+
+/// The receiver's capability that a request needs, with the way that the request goes.
+fn needed_capability(method: &str, direction: Direction) -> Option<(Direction, &'static [&'static str])> {
+    let path: &[&str] = match method {
+        "tools/list" | "tools/call" => &["tools"],
+        "resources/subscribe" | "resources/unsubscribe" => &["resources", "subscribe"],
+        "resources/list" | "resources/read" | "resources/templates/list" => &["resources"],
+        "prompts/list" | "prompts/get" => &["prompts"],
+        "logging/setLevel" => &["logging"],
+        "sampling/createMessage" => &["sampling"],
+        "roots/list" => &["roots"],
+        "elicitation/create" => &["elicitation"],
+        _ => return None,
+    };
+    let spec = catalogue::lookup(method)?;
+    spec.sender.allows(direction).then_some((direction, path))
+}
+
+fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
+    let value = path.iter().try_fold(capabilities, |value, name| value.get(name));
+    value.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+}
+
+/// Whether the side that answered `asked` declared the core capability that its method needs.
+pub(super) fn was_declared(observed: &Observed<'_>, asked: &Asked) -> bool {
+    let Some((receiver, path)) = needed_capability(&asked.method, asked.direction) else { return false };
+    match receiver {
+        Direction::ClientToServer => is_declared(&observed.declared.server, path),
+        Direction::ServerToClient => is_declared(&observed.declared.client, path),
+    }
+}

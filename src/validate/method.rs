@@ -1,0 +1,144 @@
+//! Methods: known or not, sent by the right side, as the right kind, in a revision that has them; and how they are
+//! refused.
+
+use super::connection::Message;
+use super::pairing::Pairs;
+use super::{lifecycle, rules};
+use crate::extension::{self, Findings, Observed};
+use crate::protocol::{Era, MethodKind, MethodSpec, Revision, catalogue, errors};
+use crate::wire::{Direction, MessageKind};
+use std::collections::HashSet;
+
+/// How many methods are told apart before further ones are no longer reported.
+const MOST_METHODS: usize = 256;
+
+/// The methods that were reported once already.
+#[derive(Debug, Default)]
+pub(super) struct Methods {
+    unknown: HashSet<String, foldhash::fast::RandomState>,
+    without_carrier: HashSet<&'static str, foldhash::fast::RandomState>,
+}
+
+impl Methods {
+    pub fn check(&mut self, message: &Message<'_>, pairs: &Pairs, findings: &mut Findings) {
+        let observed = &message.observed;
+        match observed.envelope.kind {
+            MessageKind::Request | MessageKind::Notification => {
+                let Some(method) = observed.method else { return };
+                match extension::method_spec(method) {
+                    Some(spec) => self.check_known(spec, message, findings),
+                    None => self.check_unknown(method, observed, findings),
+                }
+                check_modern_server(message, pairs, findings);
+            }
+            MessageKind::Error => check_refusal(message, findings),
+            MessageKind::Result if observed.method == Some("ping") => {
+                findings.hold(&rules::PING_REFUSED);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
+        if self.unknown.len() >= MOST_METHODS || !self.unknown.insert(method.to_owned()) {
+            return;
+        }
+        let rule = match observed.envelope.kind {
+            MessageKind::Request => &rules::UNKNOWN_REQUEST,
+            _ => &rules::UNKNOWN_NOTIFICATION,
+        };
+        findings.note(rule, observed.seq, format!("{:?}", extension::clip(method, 80)));
+    }
+
+    fn check_known(&mut self, spec: &'static MethodSpec, message: &Message<'_>, findings: &mut Findings) {
+        let observed = &message.observed;
+        let (seq, name) = (observed.seq, spec.name);
+        let is_request = observed.envelope.kind == MessageKind::Request;
+        findings.hold(if is_request { &rules::UNKNOWN_REQUEST } else { &rules::UNKNOWN_NOTIFICATION });
+        findings.check(&rules::DIRECTION, seq, spec.sender.allows(observed.direction), || {
+            format!("{name}, which {} sends, went {}", spec.sender.name(), observed.direction.short())
+        });
+        let fits = match spec.kind {
+            MethodKind::Request => is_request,
+            MethodKind::Notification => !is_request,
+            MethodKind::Either => true,
+        };
+        findings.check(&rules::KIND, seq, fits, || {
+            format!("{name} as a {}", if is_request { "request" } else { "notification" })
+        });
+        if catalogue::lookup(name).is_some() {
+            check_revision(spec, message, findings);
+        } else {
+            let modern = message.before.era.unwrap_or(message.era) == Era::Modern;
+            if !modern || self.without_carrier.insert(name) {
+                findings.check(&rules::NO_CARRIER, seq, !modern, || {
+                    format!("no carrier in {} for {name}", Revision::V2026_07_28.as_str())
+                });
+            }
+        }
+    }
+}
+
+fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findings) {
+    let before = &message.before;
+    let fits = match (before.era, before.revision) {
+        (Some(Era::Modern), _) => spec.is_in_era(Era::Modern),
+        (Some(Era::Legacy), Some(revision)) if revision.era() == Era::Legacy => spec.is_in(revision),
+        (Some(Era::Legacy), _) => spec.is_in_era(Era::Legacy),
+        // Nothing is agreed yet: a client probes with what either era has.
+        (None, _) => spec.is_in_era(message.era),
+    };
+    findings.check(&rules::NOT_IN_REVISION, message.observed.seq, fits, || {
+        let session = match (before.revision, before.era) {
+            (Some(revision), _) => revision.as_str(),
+            (None, Some(era)) => era.name(),
+            (None, None) => message.era.name(),
+        };
+        format!("{} in a session of {session}", spec.name)
+    });
+}
+
+/// What a server may not do on its own once there is no session.
+fn check_modern_server(message: &Message<'_>, pairs: &Pairs, findings: &mut Findings) {
+    let observed = &message.observed;
+    if message.before.era != Some(Era::Modern) || observed.direction != Direction::ServerToClient {
+        return;
+    }
+    let method = observed.method.unwrap_or_default();
+    let is_request = observed.envelope.kind == MessageKind::Request;
+    findings.check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server asks {method}"));
+    if !is_request {
+        let solicited = pairs.waits(Direction::ClientToServer);
+        findings.check(&rules::UNSOLICITED, observed.seq, solicited, || {
+            format!("{method} while no request of the client waits")
+        });
+    }
+}
+
+fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
+    let observed = &message.observed;
+    let (Some(asked), Some(code)) = (observed.request, observed.content["code"].as_i64()) else { return };
+    let (seq, method) = (observed.seq, asked.method.as_str());
+    let unknown = code == errors::METHOD_NOT_FOUND;
+    if extension::method_spec(method).is_none() {
+        let as_params = code == errors::INVALID_PARAMS;
+        findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} refused with {code}"));
+        findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || format!("{method} refused with {code}"));
+    } else if message.era == Era::Legacy {
+        if method == "ping" {
+            findings.note(&rules::PING_REFUSED, seq, format!("a ping is answered with error {code}"));
+        }
+        if lifecycle::was_declared(observed, asked) {
+            findings.check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} refused with {code}"));
+        }
+    }
+    let means = extension::error_name(method, code);
+    let predefined = (-32768..-32099).contains(&code);
+    findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
+        format!("error {code}, which JSON-RPC keeps for itself, in answer to {method}")
+    });
+    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none();
+    findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
+        format!("error {code} ({}) in answer to {method}", means.unwrap_or("no meaning known"))
+    });
+}

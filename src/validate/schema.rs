@@ -1,0 +1,121 @@
+//! Params and results against their schemas: MCP's own by era, a proposal's by its room, which may forgive.
+
+use super::connection::Message;
+use super::rules;
+use crate::extension::{self, Excuse, Extension, Findings, Observed, Rule};
+use crate::protocol::Era;
+use crate::protocol::schema::{self, Misfit};
+use crate::wire::MessageKind;
+use serde_json::{Value, json};
+
+/// How many misfits of one message are told one by one.
+const MOST_MISFITS: usize = 5;
+
+/// Checks what a message carries.
+pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
+    let observed = &message.observed;
+    let Some(method) = observed.method else { return };
+    match observed.envelope.kind {
+        MessageKind::Request | MessageKind::Notification => {
+            let empty = json!({});
+            let params = if observed.envelope.params.is_some() { observed.content } else { &empty };
+            check_content(message, method, "params", params, &rules::PARAMS, findings);
+            check_tool_arguments(observed, method, findings);
+        }
+        MessageKind::Result if observed.request.is_some() => {
+            check_content(message, method, "result", observed.content, &rules::RESULT, findings);
+            check_tool_result(observed, method, findings);
+        }
+        _ => {}
+    }
+}
+
+fn check_content(
+    message: &Message<'_>,
+    method: &str,
+    part: &str,
+    value: &Value,
+    rule: &'static Rule,
+    findings: &mut Findings,
+) {
+    let seq = message.observed.seq;
+    let definition = format!("{method}:{part}");
+    if let Some(room) = extension::of_method(method) {
+        return check_room(room, &definition, value, rule, seq, findings);
+    }
+    let mut era = message.era;
+    if part == "result" && era == Era::Modern && method != "server/discover" {
+        let says = value.get("resultType").is_some();
+        findings.check(&rules::LEGACY_ANSWER, seq, says, || format!("a result to {method} without resultType"));
+        if !says {
+            era = Era::Legacy;
+        }
+    }
+    if let Some(misfits) = schema::core(era).check(&definition, value) {
+        findings.hold(rule);
+        report(method, misfits, rule, seq, findings);
+    }
+}
+
+/// Checks a value against a room's definition; the room may excuse misfits.
+pub(super) fn check_room(
+    room: &'static dyn Extension,
+    definition: &str,
+    value: &Value,
+    rule: &'static Rule,
+    seq: u64,
+    findings: &mut Findings,
+) {
+    let Some(misfits) = room.descriptor().schemas.check(definition, value) else { return };
+    findings.hold(rule);
+    let mut strict = Vec::new();
+    for misfit in misfits {
+        match room.excuse(definition, value, &misfit) {
+            Excuse::None => strict.push(misfit),
+            Excuse::Instead(other) => findings.note(other, seq, format!("{definition} {misfit}")),
+            Excuse::Accepted => {}
+        }
+    }
+    report(definition, strict, rule, seq, findings);
+}
+
+fn report(what: &str, misfits: Vec<Misfit>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+    let more = misfits.len().saturating_sub(MOST_MISFITS);
+    for misfit in misfits.iter().take(MOST_MISFITS) {
+        findings.note(rule, seq, format!("{what} {misfit}"));
+    }
+    if more > 0 {
+        findings.note(rule, seq, format!("{what}: {more} more misfits"));
+    }
+}
+
+fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
+    let Some((room, tool)) = tool_room(method, observed.content) else { return };
+    let empty = json!({});
+    let arguments = observed.content.get("arguments").unwrap_or(&empty);
+    check_room(room, &format!("tool:{tool}:arguments"), arguments, &rules::TOOL_ARGUMENTS, observed.seq, findings);
+}
+
+fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
+    let Some(asked) = observed.request else { return };
+    let Some((room, tool)) = tool_room(method, &asked.params) else { return };
+    if observed.envelope.tool_error {
+        return;
+    }
+    let seq = observed.seq;
+    match extension::tool_outcome(observed.content) {
+        Some(outcome) => {
+            check_room(room, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
+        }
+        None => findings.note(&rules::TOOL_RESULT, seq, format!("{tool} answers without an object")),
+    }
+}
+
+/// The room that owns the tool which a `tools/call` with these params calls.
+fn tool_room<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Extension, &'a str)> {
+    if method != "tools/call" {
+        return None;
+    }
+    let tool = params["name"].as_str()?;
+    extension::of_tool(tool).map(|room| (room, tool))
+}

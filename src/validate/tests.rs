@@ -1,0 +1,355 @@
+//! Every rule is killed by a script that breaks it, and kept quiet by one that does not.
+
+mod base;
+mod conversation;
+mod good;
+mod hooks;
+mod mcpe;
+mod mcpl;
+mod reminder;
+mod transcripts;
+
+use super::*;
+use crate::extension::Severity;
+use crate::trace::{EventHeader, Flags};
+use crate::wire::{Direction, Framing};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A rule's id and a script that breaks it.
+type Case = (&'static str, &'static str);
+
+/// Feeds events to a validator; they are one millisecond apart unless told otherwise.
+struct Feed {
+    validator: Validator,
+    seq: u64,
+    time: i64,
+}
+
+impl Feed {
+    fn new() -> Self {
+        Self { validator: Validator::new(Options::default()), seq: 0, time: 0 }
+    }
+
+    fn event(&mut self, kind: EventKind, flags: Flags, framing: Framing, payload: &[u8]) {
+        let header = EventHeader {
+            seq: self.seq,
+            time: self.time,
+            stream: 0,
+            kind,
+            flags,
+            framing,
+            len: payload.len() as u32,
+            offset: 0,
+            message: None,
+        };
+        self.validator.observe(&Event { header: &header, payload });
+        self.seq += 1;
+        self.time += 1_000_000;
+    }
+
+    fn message(&mut self, direction: Direction, payload: &[u8]) {
+        self.event(EventKind::Message, Flags::toward(direction), Framing::Lf, payload);
+    }
+
+    /// The handshake: `REVISION CLIENT_CAPABILITIES | SERVER_CAPABILITIES`.
+    fn hello(&mut self, rest: &str) {
+        let (revision, rest) = rest.split_once(' ').expect("a revision");
+        let (client, server) = rest.split_once(" | ").expect("two capabilities");
+        let params = |info: &str| format!(r#""protocolVersion":"{revision}",{info}"#);
+        let asks = params(&format!(r#""capabilities":{client},"clientInfo":{{"name":"c","version":"1"}}"#));
+        let says = params(&format!(r#""capabilities":{server},"serverInfo":{{"name":"s","version":"1"}}"#));
+        let client = format!(r#"{{"jsonrpc":"2.0","id":"h","method":"initialize","params":{{{asks}}}}}"#);
+        let server = format!(r#"{{"jsonrpc":"2.0","id":"h","result":{{{says}}}}}"#);
+        self.message(Direction::ClientToServer, client.as_bytes());
+        self.message(Direction::ServerToClient, server.as_bytes());
+        self.message(Direction::ClientToServer, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    }
+
+    /// One line of a script: `c>s TEXT` or `s>c TEXT` (after `@MS` at that time), `hello …`, `gap`, `close`, or a
+    /// framing before the text (`c>s crlf TEXT`). `xN LINE` stands for N lines, with `$N` their number; `$LARGE` for
+    /// a long text, `$FF` for a byte that is not UTF-8.
+    fn line(&mut self, line: &str) {
+        let mut line = line.trim_start();
+        if let Some((count, rest)) = line.strip_prefix('x').and_then(|rest| rest.split_once(' ')) {
+            let count: usize = count.parse().expect("a count");
+            return (0..count).for_each(|number| self.line(&rest.replace("$N", &number.to_string())));
+        }
+        match line {
+            "$HELLO" => return self.line(good::HELLO),
+            "$EVENTS" => return self.line(good::EVENTS),
+            "$UPDATED" => return [good::HELLO, good::UPDATE].iter().for_each(|line| self.line(line)),
+            _ => {}
+        }
+        let large = line.replace("$LARGE", &"x".repeat(20_000));
+        line = &large;
+        if let Some(rest) = line.strip_prefix('@') {
+            let (at, rest) = rest.split_once(' ').expect("a time");
+            self.time = at.parse::<i64>().expect("milliseconds") * 1_000_000;
+            line = rest;
+        }
+        if let Some(rest) = line.strip_prefix("hello ") {
+            return self.hello(rest);
+        }
+        match line {
+            "" => return,
+            "gap" => return self.event(EventKind::Gap, Flags::default(), Framing::Lf, b""),
+            "close" => return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, b""),
+            _ => {}
+        }
+        let (direction, mut text) = match line.split_at(4) {
+            ("c>s ", text) => (Direction::ClientToServer, text),
+            ("s>c ", text) => (Direction::ServerToClient, text),
+            _ => panic!("not a line of a script: {line}"),
+        };
+        let mut framing = Framing::Lf;
+        for (name, other) in [
+            ("crlf ", Framing::CrLf),
+            ("whole ", Framing::ContentLength),
+            ("open ", Framing::Unterminated),
+            ("piece ", Framing::Fragment),
+        ] {
+            if let Some(rest) = text.strip_prefix(name) {
+                (framing, text) = (other, rest);
+            }
+        }
+        // Scripts leave out what every message has.
+        let full = match text.strip_prefix('{') {
+            Some(rest) if !text.contains("jsonrpc") && !text.contains("no-version") => {
+                format!(r#"{{"jsonrpc":"2.0",{rest}"#)
+            }
+            _ => text.to_owned(),
+        };
+        let payload = if framing == Framing::ContentLength {
+            format!("Content-Length: {}\r\n\r\n{full}", full.len())
+        } else {
+            full
+        };
+        let mut payload = payload.into_bytes();
+        if let Some(at) = memchr::memmem::find(&payload, b"$FF") {
+            payload.splice(at..at + 3, [0xff]);
+        }
+        self.event(EventKind::Message, Flags::toward(direction), framing, &payload);
+    }
+}
+
+/// The lines of a script; one that begins with no word of a script goes on with the one before.
+fn lines(script: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in script.lines().map(str::trim_start) {
+        let begins = ["c>s ", "s>c ", "hello ", "@", "$", "x", "gap", "close"];
+        match lines.last_mut() {
+            Some(before) if !begins.iter().any(|word| line.starts_with(word)) => before.push_str(line),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines
+}
+
+fn run(script: &str) -> Report {
+    let mut feed = Feed::new();
+    lines(script).iter().for_each(|line| feed.line(line));
+    feed.validator.finish()
+}
+
+fn ids(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|finding| finding.rule.id).collect()
+}
+
+fn cases() -> impl Iterator<Item = &'static Case> {
+    [base::CASES, conversation::CASES, reminder::CASES, mcpl::CASES, hooks::CASES, mcpe::CASES].into_iter().flatten()
+}
+
+#[test]
+fn every_case_breaks_its_rule() {
+    for (rule, script) in cases() {
+        let report = run(script);
+        assert!(ids(&report).contains(rule), "{rule} is not found in\n{script}\nbut {:#?}", report.findings);
+        let known: BTreeSet<_> = all_rules().map(|rule| rule.id).collect();
+        assert!(ids(&report).is_subset(&known));
+    }
+}
+
+#[test]
+fn every_rule_has_a_case_and_every_case_a_rule() {
+    let rules: BTreeSet<_> = all_rules().map(|rule| rule.id).collect();
+    let killed: BTreeSet<_> = cases().map(|(rule, _)| *rule).collect();
+    assert_eq!(rules.difference(&killed).collect::<Vec<_>>(), Vec::<&&str>::new(), "without a case");
+    assert_eq!(killed.difference(&rules).collect::<Vec<_>>(), Vec::<&&str>::new(), "without a rule");
+    assert_eq!(rules.len(), all_rules().count(), "ids are unique");
+}
+
+#[test]
+fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
+    // These only tell what is so; where there is nothing to tell they have nothing to check.
+    const NOTES: [&str; 7] = [
+        "pairing/cancelled",
+        "pairing/open-at-end",
+        "pairing/unattributed-error",
+        "conversation/carrier",
+        "conversation/history-shared",
+        "reminder/legacy-envelope",
+        "mcpe/other-dialect",
+    ];
+    let mut quiet = BTreeSet::from(NOTES);
+    for script in cases().map(|case| case.1).chain([good::SESSION]).chain(good::QUIET.iter().copied()) {
+        let report = run(script);
+        let found = ids(&report);
+        quiet.extend(report.connections[0].exercised.iter().filter(|id| !found.contains(*id)));
+    }
+    let never: Vec<_> = all_rules().map(|rule| rule.id).filter(|id| !quiet.contains(id)).collect();
+    assert_eq!(never, Vec::<&str>::new(), "never quiet while exercised");
+}
+
+#[test]
+fn cases_break_little_else() {
+    // A case is about one rule; what else it breaks at error level is listed here, so that surprises show.
+    let mut others: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (rule, script) in cases() {
+        for finding in run(script).findings {
+            if finding.rule.severity == Severity::Error && finding.rule.id != *rule {
+                others.entry(rule).or_default().insert(finding.rule.id);
+            }
+        }
+    }
+    insta::assert_debug_snapshot!(others, @r##"
+    {
+        "conversation/bare-answer": {
+            "pairing/orphan-response",
+        },
+        "envelope/mixed": {
+            "pairing/orphan-response",
+        },
+        "envelope/odd-method": {
+            "envelope/mixed",
+            "pairing/orphan-response",
+        },
+        "envelope/odd-params": {
+            "schema/params",
+        },
+        "era/server-request": {
+            "method/not-in-revision",
+        },
+        "hooks/unknown-event": {
+            "hooks/unsupported-event",
+        },
+        "mcpl/disabled-set-accepted": {
+            "mcpl/push-disabled-set",
+        },
+        "mcpl/refusal-data": {
+            "mcpl/push-disabled-set",
+        },
+        "mcpl/refusal-form": {
+            "mcpl/push-disabled-set",
+        },
+        "mcpl/unknown-set-accepted": {
+            "mcpl/unknown-set",
+        },
+        "schema/tool-result": {
+            "mcpe/capability-missing",
+        },
+    }
+    "##);
+}
+
+#[test]
+fn findings_of_a_rule_are_capped_and_the_rest_counted() {
+    let mut feed = Feed::new();
+    feed.validator.options.most_per_rule = 3;
+    (0..10).for_each(|_| feed.line("s>c started"));
+    let report = feed.validator.finish();
+    assert_eq!((report.findings.len(), report.errors), (3, 10));
+    assert_eq!(report.not_kept.get("stream/noise"), Some(&7));
+    assert_eq!(report.to_json()["notKept"]["stream/noise"], 7);
+}
+
+#[test]
+fn connections_are_told_apart_by_their_stream() {
+    let mut feed = Feed::new();
+    for stream in [0, 7] {
+        let text = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let header = EventHeader {
+            seq: feed.seq,
+            time: 0,
+            stream,
+            kind: EventKind::Message,
+            flags: Flags::default(),
+            framing: Framing::Lf,
+            len: text.len() as u32,
+            offset: 0,
+            message: None,
+        };
+        feed.validator.observe(&Event { header: &header, payload: text });
+        feed.seq += 1;
+    }
+    let report = feed.validator.finish();
+    assert_eq!(report.connections.iter().map(|it| (it.stream, it.messages)).collect::<Vec<_>>(), [(0, 1), (7, 1)]);
+    assert_eq!(ids(&report), BTreeSet::from(["pairing/open-at-end"]));
+}
+
+#[test]
+fn server_sent_events_are_read_for_their_data() {
+    let mut feed = Feed::new();
+    for block in ["event: endpoint\ndata: /message\n\n", "id: 1\ndata: \n\n", "data: {\"jsonrpc\":\"2.0\",\n\n"] {
+        feed.event(EventKind::Message, Flags::SERVER_TO_CLIENT, Framing::Sse, block.as_bytes());
+    }
+    let report = feed.validator.finish();
+    assert_eq!(ids(&report), BTreeSet::from(["envelope/malformed"]));
+    assert_eq!(report.findings[0].seq, Some(2));
+}
+
+#[test]
+fn the_json_shape_is_stable() {
+    let report = run(r#"s>c crlf {"id":9,"result":{}}"#);
+    let mut json = report.to_json();
+    for list in ["exercised", "notObserved"] {
+        let count = json["connections"][0][list].as_array().map_or(0, Vec::len);
+        assert!(count > 5, "{list}");
+        json["connections"][0][list] = serde_json::Value::Null;
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("json"), @r##"
+    {
+      "counts": {
+        "error": 1,
+        "warning": 0,
+        "info": 1
+      },
+      "messages": 1,
+      "findings": [
+        {
+          "rule": "stream/crlf",
+          "severity": "info",
+          "text": "A line ends in LF alone.",
+          "source": "MCP transports, stdio; X9",
+          "stream": 0,
+          "seq": 0,
+          "direction": "s2c",
+          "seen": "a line ended by CR LF"
+        },
+        {
+          "rule": "pairing/orphan-response",
+          "severity": "error",
+          "text": "A response answers a request that was asked.",
+          "source": "JSON-RPC 2.0 §5; X3",
+          "stream": 0,
+          "seq": 0,
+          "direction": "s2c",
+          "seen": "no request 9 waits"
+        }
+      ],
+      "notKept": {},
+      "connections": [
+        {
+          "stream": 0,
+          "era": null,
+          "revision": null,
+          "messages": 1,
+          "client": null,
+          "server": null,
+          "declared": [],
+          "exercised": null,
+          "notObserved": null
+        }
+      ]
+    }
+    "##);
+}

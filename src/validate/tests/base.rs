@@ -1,0 +1,300 @@
+use super::Case;
+
+/// The rules of MCP itself.
+pub const CASES: &[Case] = &[
+    ("stream/noise", "s>c [server] started"),
+    ("stream/blank-line", "s>c \t"),
+    ("stream/crlf", r#"c>s crlf {"id":1,"method":"ping"}"#),
+    ("stream/content-length", r#"c>s whole {"id":1,"method":"ping"}"#),
+    ("stream/unterminated", r#"c>s open {"id":1,"method":"ping"}"#),
+    ("stream/not-checked", r#"c>s piece {"id":1,"meth"#),
+    ("envelope/malformed", r#"c>s {"id":1,"method":"ping","#),
+    ("envelope/malformed", r#"c>s {"id":1,"method":"ping","params":{a:1}}"#),
+    ("envelope/malformed", r#"c>s {"id":1,"method":"ping"} {}"#),
+    ("envelope/encoding", r#"c>s {"id":1,"method":"ping","params":{"a":"$FF"}}"#),
+    ("envelope/encoding", r#"c>s {"id":1,"method":"ping","params":{"a":"$FF"}"#),
+    ("envelope/unrepresentable", r#"c>s {"id":1,"method":"ping","params":{"n":1e999}}"#),
+    ("envelope/unrepresentable", r#"c>s {"id":1,"method":"ping","params":{"s":"\ud800"}}"#),
+    ("envelope/duplicate-key", r#"c>s {"id":1,"method":"ping","params":{"a":1,"a":2}}"#),
+    ("envelope/duplicate-member", r#"c>s {"id":1,"id":2,"method":"ping"}"#),
+    ("envelope/no-message", r#"c>s {"a":1}"#),
+    ("envelope/no-message", "c>s 17"),
+    ("envelope/version", r#"c>s {"no-version":0,"id":1,"method":"ping"}"#),
+    ("envelope/version", r#"c>s {"jsonrpc":"1.0","id":1,"method":"ping"}"#),
+    ("envelope/null-id", r#"c>s {"id":null,"method":"ping"}"#),
+    ("envelope/odd-id", r#"c>s {"id":1.5,"method":"ping"}"#),
+    ("envelope/missing-id", r#"s>c {"result":{}}"#),
+    ("envelope/mixed", r#"s>c {"id":1,"result":{},"error":{"code":1,"message":"x"}}"#),
+    ("envelope/odd-method", r#"s>c {"id":1,"method":7,"result":{}}"#),
+    ("envelope/odd-params", r#"c>s {"id":1,"method":"ping","params":7}"#),
+    (
+        "envelope/error-object",
+        r#"c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"error":{"code":"x"}}"#,
+    ),
+    (
+        "era/batch",
+        r#"hello 2025-11-25 {} | {}
+           c>s [{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+    ),
+    ("envelope/empty-batch", "c>s []"),
+    (
+        "lifecycle/batched-initialize",
+        r#"c>s [{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26",
+            "capabilities":{},"clientInfo":{"name":"c","version":"1"}}}]"#,
+    ),
+    ("pairing/orphan-response", r#"s>c {"id":1,"result":{}}"#),
+    (
+        "pairing/orphan-response",
+        r#"c>s {"id":1,"method":"ping"}
+           s>c {"id":"1","result":{}}"#,
+    ),
+    (
+        "pairing/duplicate-response",
+        r#"c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"result":{}}
+           s>c {"id":1,"result":{}}"#,
+    ),
+    ("pairing/unattributed-error", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
+    (
+        "pairing/id-in-use",
+        r#"c>s {"id":0,"method":"ping"}
+           c>s {"id":0,"method":"ping"}"#,
+    ),
+    (
+        "pairing/id-reused",
+        r#"c>s {"id":0,"method":"ping"}
+           s>c {"id":0,"result":{}}
+           c>s {"id":0,"method":"ping"}"#,
+    ),
+    (
+        "pairing/unanswered",
+        r#"c>s {"id":1,"method":"ping"}
+           c>s {"id":2,"method":"ping"}
+           s>c {"id":2,"result":{}}"#,
+    ),
+    (
+        "pairing/unanswered",
+        r#"c>s {"id":1,"method":"ping"}
+           @20000 close"#,
+    ),
+    ("pairing/open-at-end", r#"c>s {"id":1,"method":"ping"}"#),
+    (
+        "pairing/cancelled",
+        r#"c>s {"id":1,"method":"ping"}
+           c>s {"method":"notifications/cancelled","params":{"requestId":1}}
+           @20000 close"#,
+    ),
+    (
+        "pairing/cancel-unknown",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
+    ),
+    (
+        "pairing/progress-token",
+        r#"hello 2025-11-25 {} | {}
+           s>c {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#,
+    ),
+    (
+        "pairing/notification-answered",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"method":"notifications/roots/list_changed"}
+           s>c {"id":null,"error":{"code":-32601,"message":"no such method"}}"#,
+    ),
+    ("lifecycle/not-initialized", r#"c>s {"id":1,"method":"tools/list"}"#),
+    (
+        "lifecycle/second-initialize",
+        "hello 2025-11-25 {} | {}
+         hello 2025-11-25 {} | {}",
+    ),
+    (
+        "lifecycle/early-message",
+        r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+            "clientInfo":{"name":"c","version":"1"}}}
+           c>s {"id":2,"method":"tools/list"}"#,
+    ),
+    (
+        "lifecycle/early-extension",
+        r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+            "clientInfo":{"name":"c","version":"1"}}}
+           s>c {"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"reminders":{"emit":true}},
+               "serverInfo":{"name":"s","version":"1"}}}
+           s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
+    ),
+    (
+        "lifecycle/cancelled-initialize",
+        r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+            "clientInfo":{"name":"c","version":"1"}}}
+           c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
+    ),
+    ("lifecycle/unknown-revision", "hello 1900-01-01 {} | {}"),
+    ("lifecycle/modern-handshake", "hello 2026-07-28 {} | {}"),
+    (
+        "lifecycle/capability",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"tools/list"}"#,
+    ),
+    ("lifecycle/stripped-capability", r#"hello 2025-11-25 {} | {"conversationEvents":{}}"#),
+    (
+        "method/unknown-request",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"no/such"}"#,
+    ),
+    (
+        "method/unknown-notification",
+        r#"hello 2025-11-25 {} | {}
+           s>c {"method":"notifications/claude/channel","params":{}}"#,
+    ),
+    (
+        "method/refusal-code",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"no/such"}
+           s>c {"id":1,"error":{"code":-32000,"message":"what?"}}"#,
+    ),
+    (
+        "method/refusal-as-params",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"no/such"}
+           s>c {"id":1,"error":{"code":-32602,"message":"invalid request parameters"}}"#,
+    ),
+    (
+        "method/ping-refused",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"error":{"code":-32601,"message":"method not found"}}"#,
+    ),
+    (
+        "method/declared-refused",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/list"}
+           s>c {"id":1,"error":{"code":-32601,"message":"method not found"}}"#,
+    ),
+    (
+        "method/error-code",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/list"}
+           s>c {"id":1,"error":{"code":-32500,"message":"?"}}"#,
+    ),
+    (
+        "method/reserved-code",
+        r#"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true}}} | {"experimental":{"mcpl":
+            {"version":"0.4","channels":true}}}
+           c>s {"id":1,"method":"channels/close","params":{"channelId":"x"}}
+           s>c {"id":1,"error":{"code":-32023,"message":"unknown channel"}}"#,
+    ),
+    (
+        "method/direction",
+        r#"hello 2025-11-25 {} | {}
+           s>c {"id":1,"method":"tools/list"}"#,
+    ),
+    (
+        "method/kind",
+        r#"hello 2025-11-25 {} | {"reminders":{"emit":true}}
+           s>c {"id":1,"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
+    ),
+    (
+        "method/kind",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"method":"tools/list"}"#,
+    ),
+    (
+        "method/not-in-revision",
+        r#"hello 2024-11-05 {"elicitation":{}} | {}
+           s>c {"id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object",
+               "properties":{}}}}"#,
+    ),
+    (
+        "schema/params",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":7}}"#,
+    ),
+    (
+        "schema/params",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call"}"#,
+    ),
+    (
+        "schema/result",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/list"}
+           s>c {"id":1,"result":{"tools":{}}}"#,
+    ),
+    ("schema/capability", r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":"yes"}}"#),
+    (
+        "schema/tool-arguments",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_pause","arguments":{}}}"#,
+    ),
+    (
+        "schema/tool-result",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{}}}
+           s>c {"id":1,"result":{"content":[{"type":"text","text":"done"}]}}"#,
+    ),
+    (
+        "era/no-carrier",
+        r#"c>s {"id":1,"method":"tools/list","params":{"_meta":
+            {"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
+    ),
+    (
+        "era/server-request",
+        r#"c>s {"id":1,"method":"tools/list","params":{"_meta":
+            {"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"id":1,"method":"roots/list"}"#,
+    ),
+    (
+        "era/unsolicited",
+        r#"c>s {"id":1,"method":"tools/list","params":{"_meta":
+            {"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"method":"notifications/message","params":{"level":"info","data":"x"}}
+           s>c {"id":1,"result":{"tools":[],"ttlMs":0,"cacheScope":"private","resultType":"complete"}}
+           s>c {"method":"notifications/tools/list_changed"}"#,
+    ),
+    (
+        "era/legacy-answer",
+        r#"c>s {"id":1,"method":"tools/list","params":{"_meta":
+            {"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"id":1,"result":{"tools":[]}}"#,
+    ),
+];
+
+/// What cannot stand in a script, being no text.
+#[test]
+fn invalid_utf8_is_told_with_its_place() {
+    let mut feed = super::Feed::new();
+    feed.message(
+        crate::wire::Direction::ServerToClient,
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"\xff\"}}",
+    );
+    let report = feed.validator.finish();
+    assert_eq!(report.findings[0].rule.id, "envelope/encoding");
+    assert_eq!(report.findings[0].seen, "invalid UTF-8 at byte 45");
+}
+
+/// After a gap nothing is held against anyone for what may have been said in it.
+#[test]
+fn a_gap_forgives_what_it_hides() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {}
+           gap
+           s>c {"id":77,"result":{}}"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// A batch is legal in one revision, and its messages count one by one.
+#[test]
+fn batches_of_their_revision_are_taken_apart() {
+    let report = super::run(
+        r#"hello 2025-03-26 {} | {}
+           c>s [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]
+           s>c [{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert_eq!(report.messages(), 7);
+}

@@ -1,0 +1,502 @@
+use super::Case;
+
+/// Scripts begin with `$EVENTS`: a server that declares everything, see [`super::good`].
+pub const CASES: &[Case] = &[
+    (
+        "mcpe/capability-missing",
+        r##"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}},
+               {"name":"events_unsubscribe","inputSchema":{"type":"object"}},{"name":"events_list","inputSchema":
+            {"type":"object"}},{"name":"events_pause","inputSchema":{"type":"object"}},{"name":"events_resume",
+            "inputSchema":{"type":"object"}},{"name":"events_update","inputSchema":{"type":"object"}}]}}"##,
+    ),
+    (
+        "mcpe/capability-missing",
+        r##"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/tools-missing",
+        r##"$EVENTS
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[]}}"##,
+    ),
+    (
+        "mcpe/tool-set",
+        r##"$EVENTS
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}},
+               {"name":"events_unsubscribe","inputSchema":{"type":"object"}},{"name":"events_list","inputSchema":
+            {"type":"object"}},{"name":"events_pause","inputSchema":{"type":"object"}}]}}"##,
+    ),
+    (
+        "mcpe/tool-set",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":false,"wildcards":true,"cronSchedule":false,"scheduledDelivery":false}}}
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}},
+               {"name":"events_unsubscribe","inputSchema":{"type":"object"}},{"name":"events_list","inputSchema":
+            {"type":"object"}},{"name":"events_pause","inputSchema":{"type":"object"}},{"name":"events_resume",
+            "inputSchema":{"type":"object"}},{"name":"events_update","inputSchema":{"type":"object"}}]}}"##,
+    ),
+    (
+        "mcpe/channels-features",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":false}}}"##,
+    ),
+    (
+        "mcpe/feature-unstated",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":false}}}"##,
+    ),
+    (
+        "mcpe/unsupported-subscribe",
+        r##"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}"##,
+    ),
+    (
+        "mcpe/undeclared-channel",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["cron"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":false}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/too-many-subscriptions",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":2,"result":{"structuredContent":{"subscriptionId":"11111111-2222-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/schedule-missing",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"delivery":
+               {"channels":["cron"]}}}}"##,
+    ),
+    (
+        "mcpe/wildcards-unsupported",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":false,"cronSchedule":false,"scheduledDelivery":false}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/odd-wildcard",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["*.opened"]}}}}"##,
+    ),
+    (
+        "mcpe/nested-update",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_update","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111","updates":{}}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}"##,
+    ),
+    (
+        "mcpe/webhook-http",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"handler":
+               {"type":"webhook","url":"http://example.org/x"}}}}"##,
+    ),
+    (
+        "mcpe/no-expiry",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{}}}"##,
+    ),
+    (
+        "mcpe/not-uuid",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"sub-1","status":"active","filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/not-uuid",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"e","type":"github.push","data":{},"metadata":{"timestamp":"2026-01-02T00:00:00Z",
+            "priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/timestamp",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/timestamp-unreadable",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"now","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/unknown-accepted",
+        r##"$EVENTS
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_pause","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}"##,
+    ),
+    (
+        "mcpe/unknown-accepted",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_unsubscribe","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           c>s {"id":3,"method":"tools/call","params":{"name":"events_resume","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":3,"result":{"structuredContent":{"success":true},"content":[]}}"##,
+    ),
+    (
+        "mcpe/unknown-subscription",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"22222222-2222-4222-8222-222222222222","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/unknown-subscription",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"22222222-2222-4222-8222-222222222222","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/unknown-subscription",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"22222222-2222-4222-8222-222222222222","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/delivery-inactive",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_pause","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "event":{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/delivery-inactive",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_unsubscribe","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "event":{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/delivery-inactive",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/subscription_expired","params":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "event":{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/delivery-kind",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}"##,
+    ),
+    (
+        "mcpe/delivery-kind",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/filter-mismatch",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"slack.message","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/filter-mismatch",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"low"}}}}"##,
+    ),
+    (
+        "mcpe/filter-mismatch",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_update","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"tags":["ci"]}}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/wildcard-reading",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/batch-size",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}},{"id":"11111111-1111-4111-8111-111111111111",
+            "type":"github.push","data":{},"metadata":{"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}"##,
+    ),
+    (
+        "mcpe/empty-batch",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[]}}"##,
+    ),
+    (
+        "mcpe/old-event",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2025-12-31T23:59:59Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/event-twice",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    ),
+    (
+        "mcpe/other-dialect",
+        r##"hello 2025-11-25 {} | {"events":{"listChanged":true}}
+           c>s {"id":1,"method":"events/list"}"##,
+    ),
+];
+
+/// A scheduled time that is over already is delivered and expired before the answer is out (E10).
+#[test]
+fn a_delivery_may_come_before_the_answer_that_explains_it() {
+    let report = super::run(
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"11111111-1111-4111-8111-111111111111","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    );
+    assert_eq!(super::ids(&report), super::BTreeSet::from(["lifecycle/stripped-capability"]), "{:?}", report.findings);
+}
+
+/// After its expiry was told, nothing more may come.
+#[test]
+fn an_expiry_before_the_answer_counts() {
+    let report = super::run(
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"method":"events/subscription_expired","params":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "event":{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
+    );
+    assert!(super::ids(&report).contains("mcpe/delivery-inactive"), "{:?}", report.findings);
+}
+
+/// Two ways of delivery bring an event twice, and that is legal.
+#[test]
+fn both_ways_of_delivery_bring_an_event_twice() {
+    let report = super::run(
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
+            {"channels":["realtime","cron"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}"##,
+    );
+    assert!(!super::ids(&report).contains("mcpe/event-twice"), "{:?}", report.findings);
+}

@@ -1,0 +1,508 @@
+use super::Case;
+
+/// Scripts begin with `$UPDATED` (both sides declare everything, and the host sent its first update) or `$HELLO`
+/// (no update yet); see [`super::good`].
+pub const CASES: &[Case] = &[
+    (
+        "mcpl/undeclared",
+        r##"hello 2025-11-25 {} | {}
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/capability-missing",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true}}} | {"experimental":
+            {"mcpl":{"version":"0.4","modelInfo":true}}}
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/declared-refused",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32601,"message":"method not found"}}"##,
+    ),
+    ("mcpl/version", r##"hello 2025-11-25 {"experimental":{"mcpl":{}}} | {}"##),
+    ("mcpl/other-version", r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.5"}}} | {}"##),
+    (
+        "mcpl/after-inference-flag",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","contextHooks":{"afterInference":true}}}} | {}"##,
+    ),
+    (
+        "mcpl/feature-sets-array",
+        r##"hello 2025-11-25 {} | {"experimental":{"mcpl":{"version":"0.4","featureSets":[{"name":"a",
+            "description":"d","uses":[]}]}}}"##,
+    ),
+    (
+        "mcpl/unknown-use",
+        r##"hello 2025-11-25 {} | {"experimental":{"mcpl":{"version":"0.4","featureSets":{"a":{"description":"d",
+            "uses":["magic"]}}}}}"##,
+    ),
+    (
+        "mcpl/unknown-use",
+        r##"$UPDATED
+           s>c {"method":"featureSets/changed","params":{"added":{"b":{"description":"d","uses":["magic"]}}}}"##,
+    ),
+    (
+        "mcpl/before-first-update",
+        r##"$HELLO
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    ("mcpl/no-initial-update", r##"$HELLO"##),
+    (
+        "mcpl/unknown-set",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"b","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/unknown-set-accepted",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"b","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":true}}"##,
+    ),
+    (
+        "mcpl/push-disabled-set",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/push-disabled-set",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.*"]}}
+           @1300 c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}"##,
+    ),
+    (
+        "mcpl/push-disabled-race",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1100 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/disabled-set-accepted",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":true}}"##,
+    ),
+    (
+        "mcpl/disabled-set-accepted",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":false,
+               "messages":[{"role":"user","content":"x"}]}}
+           c>s {"id":1,"result":{"content":"x","model":"m","finishReason":"end_turn","usage":{"inputTokens":1,
+               "outputTokens":1}}}"##,
+    ),
+    (
+        "mcpl/refusal-form",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":false,"reason":"disabled"}}"##,
+    ),
+    (
+        "mcpl/refusal-data",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32001,"message":"Feature set not enabled"}}"##,
+    ),
+    (
+        "mcpl/refusal-data",
+        r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32001,"message":"Feature set not enabled","data":{"featureSet":"a.push"}}}"##,
+    ),
+    (
+        "mcpl/unlisted-use",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.files","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/hook-feature-set",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"featureSet":"a.hook","inferenceId":"i1",
+               "conversationId":"c","turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v",
+            "contextWindow":1,"capabilities":[]}}}"##,
+    ),
+    (
+        "mcpl/update-unknown-set",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"disabled":["0"]}}"##,
+    ),
+    (
+        "mcpl/removed-unknown-set",
+        r##"$UPDATED
+           s>c {"method":"featureSets/changed","params":{"removed":["b"]}}"##,
+    ),
+    (
+        "mcpl/scope-unscoped-set",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.push":{"whitelist":["*"]}}}}"##,
+    ),
+    (
+        "mcpl/scope-unscoped-set",
+        r##"$UPDATED
+           s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.push","scope":{"label":"x"}}}"##,
+    ),
+    (
+        "mcpl/scope-payload",
+        r##"$UPDATED
+           s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"x","payload":
+               {"p":1}}}}
+           c>s {"id":1,"result":{"approved":true}}"##,
+    ),
+    (
+        "mcpl/refusal-reason",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":false}}"##,
+    ),
+    (
+        "mcpl/refusal-reason",
+        r##"$UPDATED
+           s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"x"}}}
+           c>s {"id":1,"result":{"approved":false}}"##,
+    ),
+    (
+        "mcpl/timestamp",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/timestamp-unreadable",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1","timestamp":"just now",
+               "payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/content-string",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":"x"}}}"##,
+    ),
+    (
+        "mcpl/content-blocks",
+        r##"$UPDATED
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":false,"messages":[
+               {"role":"user","content":[{"type":"text","text":"x"}]}]}}"##,
+    ),
+    (
+        "mcpl/media-without-type",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"image","data":"eA=="}]}}}"##,
+    ),
+    (
+        "mcpl/mcp-resource-block",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"resource","resource":
+            {"uri":"a://b","text":"x"}}]}}}"##,
+    ),
+    (
+        "mcpl/event-accepted-twice",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":true}}
+           s>c {"id":2,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":2,"result":{"accepted":true,"inferenceId":"i2"}}"##,
+    ),
+    (
+        "mcpl/turn-order",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":3,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}
+           c>s {"id":2,"method":"context/beforeInference","params":{"inferenceId":"i2","conversationId":"c",
+               "turnIndex":2,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}"##,
+    ),
+    (
+        "mcpl/inference-id-reused",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}
+           c>s {"id":2,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}"##,
+    ),
+    (
+        "mcpl/after-inference-form",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}
+           c>s {"method":"context/afterInference","params":{"inferenceId":"i1","conversationId":"c","turnIndex":0,
+               "userMessage":null,"assistantMessage":"x","model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]},"usage":{"inputTokens":1,"outputTokens":1}}}"##,
+    ),
+    (
+        "mcpl/after-without-before",
+        r##"$UPDATED
+           c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"assistantMessage":"x","model":{"id":"m","vendor":"v",
+            "contextWindow":1,"capabilities":[]},"usage":{"inputTokens":1,"outputTokens":1}}}"##,
+    ),
+    (
+        "mcpl/slow-hook",
+        r##"$UPDATED
+           @1000 c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           @6001 s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}"##,
+    ),
+    (
+        "mcpl/inference-in-hook",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+            "capabilities":[]}}}
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":false,"messages":[
+               {"role":"user","content":"x"}]}}"##,
+    ),
+    (
+        "mcpl/chunk-unknown-request",
+        r##"$UPDATED
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":0,"delta":"a"}}"##,
+    ),
+    (
+        "mcpl/chunk-unasked",
+        r##"$UPDATED
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":false,"messages":[
+               {"role":"user","content":"x"}]}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":0,"delta":"a"}}"##,
+    ),
+    (
+        "mcpl/chunk-order",
+        r##"$UPDATED
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":true,"messages":[
+               {"role":"user","content":"x"}]}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":0,"delta":"a"}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":2,"delta":"a"}}"##,
+    ),
+    (
+        "mcpl/chunk-text",
+        r##"$UPDATED
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":true,"messages":[
+               {"role":"user","content":"x"}]}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":0,"delta":"a"}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":1,"delta":"b"}}
+           c>s {"id":1,"result":{"content":"ac","model":"m","finishReason":"end_turn","usage":{"inputTokens":1,
+               "outputTokens":1}}}"##,
+    ),
+    (
+        "mcpl/state-shape",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1"}}}"##,
+    ),
+    (
+        "mcpl/state-shape",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"patch":[{"op":"add",
+               "path":"/a"}]}}}"##,
+    ),
+    (
+        "mcpl/state-data-and-patch",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{},"patch":[]}}}"##,
+    ),
+    (
+        "mcpl/unknown-parent",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":"k0"}}}"##,
+    ),
+    (
+        "mcpl/checkpoint-reused",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{}}}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":2,"result":{"content":[],"state":{"checkpoint":"k1","parent":"k1"}}}"##,
+    ),
+    (
+        "mcpl/call-members",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t","checkpoint":7}}"##,
+    ),
+    (
+        "mcpl/state-and-checkpoint",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t","checkpoint":"k1","state":{}}}"##,
+    ),
+    (
+        "mcpl/state-wrapped",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t","state":{"checkpoint":"k1","data":{}}}}"##,
+    ),
+    (
+        "mcpl/rollback-undeclared",
+        r##"$UPDATED
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.push","checkpoint":"k1"}}"##,
+    ),
+    (
+        "mcpl/rollback-checkpoint",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{}}}}
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+           s>c {"id":9,"result":{"checkpoint":"k2","success":true}}"##,
+    ),
+    (
+        "mcpl/rollback-unknown",
+        r##"$UPDATED
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+           s>c {"id":9,"result":{"checkpoint":"k1","success":false,"reason":"gone"}}"##,
+    ),
+    (
+        "mcpl/rollback-parent",
+        r##"$UPDATED
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{}}}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":2,"result":{"content":[],"state":{"checkpoint":"k2","parent":"k1"}}}
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+           s>c {"id":9,"result":{"checkpoint":"k1","success":true}}
+           c>s {"id":3,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":3,"result":{"content":[],"state":{"checkpoint":"k3","parent":"k2"}}}"##,
+    ),
+    (
+        "mcpl/channel-id-reused",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           s>c {"id":2,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":2,"result":{}}"##,
+    ),
+    (
+        "mcpl/channel-change-unknown",
+        r##"$UPDATED
+           s>c {"method":"channels/changed","params":{"removed":["d:#a"]}}"##,
+    ),
+    (
+        "mcpl/unregistered-channel",
+        r##"$UPDATED
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:#a","content":[
+               {"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/unregistered-channel",
+        r##"$UPDATED
+           s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:#a","messageId":"x1",
+               "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}"##,
+    ),
+    (
+        "mcpl/channel-direction",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"inbound"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:#a","content":[
+               {"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/channel-direction",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"outbound"}]}}
+           c>s {"id":1,"result":{}}
+           s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:#a","messageId":"x1",
+               "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}"##,
+    ),
+    (
+        "mcpl/publish-thinking",
+        r##"$UPDATED
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"thinking","content":[
+               {"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/outgoing-order",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","index":1,"delta":"a"}}"##,
+    ),
+    (
+        "mcpl/outgoing-completed",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","index":0,"delta":"a"}}
+           c>s {"method":"channels/outgoing/complete","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","content":[{"type":"text","text":"a"}]}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","index":1,"delta":"a"}}"##,
+    ),
+    (
+        "mcpl/outgoing-text",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","index":0,"delta":"a"}}
+           c>s {"method":"channels/outgoing/complete","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"d:#a","content":[{"type":"text","text":"b"}]}}"##,
+    ),
+    (
+        "mcpl/incoming-results",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:#a","messageId":"x1",
+               "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}
+           c>s {"id":5,"result":{"results":[]}}"##,
+    ),
+    (
+        "mcpl/incoming-results",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:#a","messageId":"x1",
+               "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}
+           c>s {"id":5,"result":{"results":[{"messageId":"x1","accepted":true},{"messageId":"x1","accepted":true}]}}"##,
+    ),
+    (
+        "mcpl/error-code",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32005,"message":"Checkpoint not found"}}"##,
+    ),
+];

@@ -1,0 +1,139 @@
+//! Real traffic, where the shared directory with the transcripts is at hand.
+
+use super::*;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The directory of transcripts: `MCPREEL_SHARED`, or `shared` beside the crate.
+fn transcripts() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("MCPREEL_SHARED").map_or_else(beside, PathBuf::from);
+    let found = shared.join("transcripts");
+    found.is_dir().then_some(found)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn tell(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Feeds one transcript, whichever of the two shapes its lines have.
+fn check(directory: &std::path::Path, name: &str) -> Report {
+    let text = std::fs::read_to_string(directory.join(format!("{name}.ndjson"))).expect("readable");
+    let mut feed = Feed::new();
+    let mut start = None;
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).expect("json");
+        let at = match &line["ts"] {
+            Value::String(text) => {
+                text.parse::<jiff::Timestamp>().map_or(0, |at| i64::try_from(at.as_nanosecond()).unwrap_or(0))
+            }
+            number => (number.as_f64().unwrap_or(0.0) * 1e9) as i64,
+        };
+        feed.time = at - *start.get_or_insert(at);
+        feed.transcribed(&line);
+    }
+    feed.validator.finish()
+}
+
+impl Feed {
+    fn transcribed(&mut self, line: &Value) {
+        let direction = line["direction"].as_str().or_else(|| line["dir"].as_str()).unwrap_or_default();
+        let direction = match direction {
+            "client_to_server" | "c2s" => Direction::ClientToServer,
+            "server_to_client" | "s2c" | "s2c_noise" => Direction::ServerToClient,
+            _ => return,
+        };
+        if let Some(fields) = line["sse"].as_array() {
+            let block: String = fields.iter().filter_map(Value::as_str).map(|field| format!("{field}\n")).collect();
+            let flags = Flags::toward(direction);
+            return self.event(EventKind::Message, flags, Framing::Sse, format!("{block}\n").as_bytes());
+        }
+        let text = match (&line["raw"], &line["text"], &line["msg"]) {
+            (Value::String(raw), ..) => raw.clone(),
+            (_, Value::String(text), _) => text.clone(),
+            (_, _, message) if message.is_object() || message.is_array() => message.to_string(),
+            _ => return,
+        };
+        let of_http = !line["http"].is_null() || !line["conn"].is_null();
+        // An HTTP body may be a word for people.
+        if !of_http || text.starts_with(['{', '[']) {
+            self.message(direction, text.as_bytes());
+        }
+    }
+}
+
+fn errors(report: &Report) -> Vec<&Finding> {
+    report.findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect()
+}
+
+#[test]
+fn stock_servers_have_no_errors() {
+    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    for name in ["everything-2025-11-25", "filesystem-2025-11-25", "time-2025-11-25"] {
+        let report = check(&directory, name);
+        assert!(report.messages() > 4, "{name}");
+        assert_eq!(errors(&report), Vec::<&Finding>::new(), "{name}");
+    }
+    for name in ["time-2026-07-28", "pyfixture-2026-07-28", "base-modern-era-python-mcp-2.3.0"] {
+        // Their client probes with mistakes on purpose; the server makes none.
+        let report = check(&directory, name);
+        assert!(report.messages() > 4, "{name}");
+        let servers: Vec<_> =
+            errors(&report).into_iter().filter(|it| it.direction != Some(Direction::ClientToServer)).collect();
+        assert_eq!(servers, Vec::<&Finding>::new(), "{name}");
+        assert_eq!(report.connections[0].era, Some(crate::protocol::Era::Modern), "{name}");
+    }
+}
+
+#[test]
+fn known_faults_of_real_peers_are_found() {
+    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    for (name, faults) in [
+        (
+            "mcpl-heartbeat-0.1.3",
+            &[
+                "mcpl/feature-sets-array",
+                "mcpl/unlisted-use",
+                "method/ping-refused",
+                "mcpl/push-disabled-race",
+                "mcpl/disabled-set-accepted",
+            ][..],
+        ),
+        ("mcpe-core-1.0.0", &["stream/noise", "mcpe/capability-missing", "mcpe/no-expiry"]),
+        ("mcpe-core-1.0.0-cron", &["stream/noise", "mcpe/capability-missing", "schema/tool-arguments"]),
+        (
+            "mcpl-agent-framework-host-x-mock",
+            &["mcpl/unknown-set", "mcpl/refusal-form", "mcpl/refusal-data", "mcpl/capability-missing"],
+        ),
+        ("host-ts-sdk-1.32.2", &["mcpl/declared-refused", "hooks/without-client", "reminder/legacy-envelope"]),
+        ("host-python-mcp-2.3.0", &["mcpl/undeclared", "mcpe/unknown-subscription", "hooks/two-places"]),
+        ("http-everything-2025-11-25", &["era/batch", "pairing/unattributed-error"]),
+        ("everything-probed-modern", &["era/legacy-answer"]),
+        ("annal-0.7.1", &["hooks/two-places"]),
+    ] {
+        let report = check(&directory, name);
+        let found = ids(&report);
+        for fault in faults {
+            assert!(found.contains(fault), "{name}: {fault} is not found in {:#?}", report.findings);
+        }
+    }
+}
+
+/// For a reader of test output: what each transcript comes to.
+#[test]
+#[ignore = "prints the outcome of every transcript"]
+fn print_all() {
+    let Some(directory) = transcripts() else { return };
+    let mut names: Vec<_> = std::fs::read_dir(&directory).expect("readable").flatten().collect();
+    names.sort_by_key(std::fs::DirEntry::path);
+    for entry in names.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "ndjson")) {
+        let path = entry.path();
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut out = String::new();
+        let report = check(&directory, &name);
+        let palette = crate::render::style::Palette::plain();
+        crate::render::findings::text(&report, 120, &palette, &mut out).expect("written");
+        tell(&format!("===== {name}\n{out}"));
+    }
+}

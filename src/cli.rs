@@ -98,6 +98,13 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Runs a command of this program within another one.
+fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError> {
+    let words = std::iter::once("mcpreel").chain(words.iter().copied());
+    let cli = Cli::try_parse_from(words).map_err(|error| CommandError::usage(error.to_string()))?;
+    cli.command.run(context)
+}
+
 /// The trampoline could not become the server: as a shell would tell it.
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));

@@ -2,6 +2,7 @@
 
 mod call;
 mod completions;
+mod demo;
 mod diff;
 mod export;
 mod fire;
@@ -12,6 +13,7 @@ mod reel;
 mod serve;
 mod show;
 mod stats;
+mod validate;
 
 use super::error::CommandError;
 use super::{Context, Outcome};
@@ -20,12 +22,14 @@ use clap::Subcommand;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Demo(demo::DemoArgs),
     Record(record::RecordArgs),
     Call(call::CallArgs),
     #[command(subcommand)]
     Fire(fire::FireCommand),
     Show(show::ShowArgs),
     Stats(stats::StatsArgs),
+    Validate(validate::ValidateArgs),
     Diff(diff::DiffArgs),
     Serve(serve::ServeArgs),
     #[command(subcommand)]
@@ -39,11 +43,13 @@ pub enum Command {
 impl Command {
     pub(super) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
+            Self::Demo(args) => demo::run(args, context),
             Self::Record(args) => record::run(args, context),
             Self::Call(args) => call::run(args, context),
             Self::Fire(command) => fire::run(command, context),
             Self::Show(args) => show::run(args, context),
             Self::Stats(args) => stats::run(args, context),
+            Self::Validate(args) => validate::run(args, context),
             Self::Diff(args) => diff::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Reel(command) => reel::run(command, context),

@@ -88,7 +88,7 @@ fn summarize_context(content: &[u8], out: &mut String) {
             let _ = write!(out, "context {:?}", super::clip(&text, 48));
         }
         (None, Some(count)) => {
-            let _ = write!(out, "{count} memories");
+            let _ = write!(out, "{count} {}", if count == 1 { "memory" } else { "memories" });
         }
         (Some(text), Some(count)) => {
             let _ = write!(out, "context {:?} and {count} memories", super::clip(&text, 32));

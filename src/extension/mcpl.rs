@@ -123,10 +123,7 @@ fn count(content: &[u8], name: &str) -> usize {
 
 fn summarize_call(method: &str, content: &[u8], out: &mut String) {
     match method {
-        PUSH_EVENT => {
-            out.push_str("push ");
-            members(content, &["featureSet", "eventId"], out);
-        }
+        PUSH_EVENT => members(content, &["featureSet", "eventId"], out),
         "context/beforeInference" | "context/afterInference" => {
             members(content, &["inferenceId", "conversationId"], out);
             if let Some(turn) = json::first_member(content, "turnIndex") {

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn calls_and_outcomes_are_put_into_words() {
         let push = r#"{"method":"push/event","id":1,"params":{"featureSet":"gitlab.notifications","eventId":"evt_1"}}"#;
-        assert_eq!(said("push/event", push), "push gitlab.notifications evt_1");
+        assert_eq!(said("push/event", push), "gitlab.notifications evt_1");
         let accepted = r#"{"id":1,"result":{"accepted":true,"inferenceId":"inf_xyz"}}"#;
         assert_eq!(said("push/event", accepted), "accepted, inference inf_xyz");
         assert_eq!(said("tools/call", r#"{"id":1,"method":"tools/call","params":{"name":"echo"}}"#), "echo");
@@ -140,5 +140,6 @@ mod tests {
         assert_eq!(said("notifications/reminder", reminder), "\"lib.rs changed\" ttl 2");
         let memories = r#"{"id":1,"result":{"structuredContext":{"memories":[{},{}]}}}"#;
         assert_eq!(said("conversation/userMessage", memories), "2 memories");
+        assert_eq!(said("conversation/userMessage", &memories.replace(",{}", "")), "1 memory");
     }
 }

@@ -1,0 +1,242 @@
+//! `demo`: everything at once. The built-in server runs under the tap, a scripted host has one conversation with it
+//! in which every one of the five proposals speaks, then the recording is shown, checked and summed up.
+
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::{Context, Outcome, peer, reels, run_words};
+use crate::drive::client::Runner;
+use crate::extension::hooks::engine::{
+    Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
+};
+use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
+use crate::transport::child::ServerCommand;
+use crate::transport::stdio;
+use crate::wire::{Envelope, json as text};
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// See everything at once, on the built-in server: record, show, check, sum up.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel demo
+  mcpreel demo -o demo.reel")]
+pub struct DemoArgs {
+    /// Write the reel here; among the recordings where nothing is named.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => reels::new_path("demo")?,
+    };
+    peer::block_on(converse(&path, context))?;
+    let reel = path.to_string_lossy().into_owned();
+    let heading = |text: &str| {
+        let bold = context.printer.palette.bold;
+        context.printer.line(&format!("\n{bold}{text}{bold:#}"))
+    };
+    heading("What crossed the wire  (→ to the server, ← to the host)")?;
+    run_words(&["show", &reel], context)?;
+    heading("What is right and wrong with it")?;
+    let validated = run_words(&["validate", &reel], context)?;
+    heading("What it comes to")?;
+    run_words(&["stats", &reel], context)?;
+    heading("Try next")?;
+    context.printer.line(&format!("  mcpreel show --full {reel} 'ext:mcpl'"))?;
+    context.printer.line("  mcpreel fire user-message 'what about the database schema?' -- mcpreel serve")?;
+    context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND        in your client's configuration")?;
+    Ok(validated)
+}
+
+/// The host's part of the conversation.
+struct Host {
+    runner: Runner<ClientEngine>,
+    pushes: usize,
+    heard: Vec<String>,
+}
+
+async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
+    let program = std::env::current_exe().map_err(|error| CommandError::reading(Path::new("mcpreel"), &error))?;
+    let words = ["record", "--force", "--label", "demo", "-o"].map(Into::into);
+    let mut argv = vec![program.clone().into_os_string()];
+    argv.extend(words);
+    argv.extend([path.into(), "--".into(), program.into_os_string(), "serve".into()]);
+    let command = ServerCommand { argv, ..ServerCommand::default() };
+    let (link, server) = stdio::spawn(&command, None).map_err(super::record::spawn_error)?;
+    let mut engine = ClientEngine::new(config());
+    ["push/event", "model/info", "inference/request"].into_iter().for_each(|method| engine.leave(method));
+    let mut host = Host { runner: Runner::start(engine, link).await, pushes: 0, heard: Vec::new() };
+    let told = host.talk().await;
+    host.runner.close().await;
+    server.end().await;
+    told?;
+    if context.verbose > 0 {
+        host.heard.iter().for_each(|method| context.printer.note(&format!("heard {method}")));
+    }
+    Ok(())
+}
+
+fn config() -> ClientConfig {
+    let mut config = ClientConfig::new("mcpreel-demo-host", env!("CARGO_PKG_VERSION"));
+    config.era = EraChoice::Legacy;
+    config.request_timeout = Duration::from_secs(5);
+    config.capabilities = json!({
+        "hooks": client_capability(&EventKind::ALL),
+        "experimental": {"mcpl": {
+            "version": "0.4", "pushEvents": true, "inferenceRequest": {"streaming": false}, "modelInfo": true,
+            "contextHooks": {"beforeInference": true, "afterInference": {"blocking": false}}, "featureSets": true,
+        }},
+    });
+    config
+}
+
+/// The model that the demonstration pretends to run.
+fn model() -> Value {
+    json!({"id": "demo-model", "vendor": "mcpreel", "contextWindow": 8192, "capabilities": ["tools"]})
+}
+
+impl Host {
+    async fn talk(&mut self) -> Result<(), CommandError> {
+        let declarations = self.open().await?;
+        self.notify("featureSets/update", json!({"enabled": ["memory.*", "notes.edit"], "disabled": []})).await;
+        self.ask("tools/list", json!({})).await?;
+        self.hooks(&declarations, &Event::new(EventKind::SessionStart)).await?;
+        let question = "What did we decide about the database schema?";
+        self.ask("conversation/userMessage", json!({"messageId": "msg_1", "content": question})).await?;
+        let inference = json!({
+            "inferenceId": "inf_1", "conversationId": "conv_1", "turnIndex": 0, "userMessage": question, "model": model(),
+        });
+        self.ask("context/beforeInference", inference).await?;
+        self.call("add_note", json!({"text": "one table per tenant"})).await?;
+        let mut used = Event::new(EventKind::PostToolUse);
+        used.tool_name = Some("add_note".into());
+        used.tool_input = json!({"text": "one table per tenant"});
+        self.hooks(&declarations, &used).await?;
+        self.events().await?;
+        self.notify(
+            "context/afterInference",
+            json!({
+                "inferenceId": "inf_1", "conversationId": "conv_1", "turnIndex": 0, "userMessage": question,
+                "assistantMessage": "One table per tenant.", "model": model(),
+                "usage": {"inputTokens": 120, "outputTokens": 9},
+            }),
+        )
+        .await;
+        self.call("fail", json!({"message": "tools can fail, too"})).await?;
+        self.ask("ping", Params::Absent).await.map(|_| ())
+    }
+
+    /// A subscription, and one event of each kind that a server can start.
+    async fn events(&mut self) -> Result<(), CommandError> {
+        let wanted = json!({
+            "filter": {"eventTypes": ["github.*"], "priority": ["high", "critical"]},
+            "delivery": {"channels": ["realtime"]},
+        });
+        let subscribed = self.call("events_subscribe", wanted).await?;
+        let event = json!({
+            "kind": "event", "type": "github.push", "data": {"repo": "acme/backend"}, "priority": "high", "tags": ["ci"],
+        });
+        self.call("emit", event).await?;
+        let reminder = json!({
+            "kind": "reminder", "body": "src/lib.rs changed outside; read it again before you edit it",
+            "dedupeKey": "file_changed:src/lib.rs", "ttlTurns": 2,
+        });
+        self.call("emit", reminder).await?;
+        self.call("emit", json!({"kind": "push", "text": "A new commit on main by alice: fix auth"})).await?;
+        while self.pushes == 0 {
+            self.next("push/event").await?;
+        }
+        let id = subscribed["structuredContent"]["subscriptionId"].clone();
+        self.call("events_unsubscribe", json!({"subscriptionId": id})).await.map(|_| ())
+    }
+
+    async fn open(&mut self) -> Result<Declarations, CommandError> {
+        loop {
+            if let Output::Ready(handshake) = self.next("the handshake").await? {
+                return Ok(Declarations::parse(&handshake.server_capabilities));
+            }
+        }
+    }
+
+    /// Fires the hooks that an event matches: their texts would go to the model, their tools are called.
+    async fn hooks(&mut self, declarations: &Declarations, event: &Event) -> Result<(), CommandError> {
+        for selected in select(declarations, event) {
+            if let Verdict::Fires(Injection::CallTool { name, arguments }) = selected.verdict {
+                let result = self.call(&name, arguments).await?;
+                self.heard.push(tool_result_text(&result).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, CommandError> {
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments})).await
+    }
+
+    async fn ask(&mut self, method: &str, params: impl Into<Params>) -> Result<Value, CommandError> {
+        let now = self.runner.now();
+        let (asked, outputs) = self.runner.engine.request(now, method, params);
+        self.runner.take(outputs).await;
+        loop {
+            match self.next(method).await? {
+                Output::Answered { handle, message, .. } if handle == asked => {
+                    let envelope = Envelope::scan(&message);
+                    return Ok(envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default());
+                }
+                Output::TimedOut { handle, .. } | Output::Failed { handle: Some(handle), .. } if handle == asked => {
+                    return Err(broken(&format!("{method} was not answered")));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    async fn notify(&mut self, method: &str, params: Value) {
+        let now = self.runner.now();
+        let outputs = self.runner.engine.notify(now, method, params);
+        self.runner.take(outputs).await;
+    }
+
+    /// The next thing that happens; the server's own requests are answered on the way.
+    async fn next(&mut self, waiting_for: &str) -> Result<Output, CommandError> {
+        let patience = Some(self.runner.now() + Duration::from_secs(5));
+        let output = self.runner.next(patience).await;
+        let output = output.ok_or_else(|| broken(&format!("nothing came while waiting for {waiting_for}")))?;
+        match &output {
+            Output::ServerRequest { method, message, answered_with: None } => {
+                let answer = self.answer(method);
+                if let Some(id) = text::first_member(message, "id") {
+                    let outputs = self.runner.engine.respond(id, &Ok(answer));
+                    self.runner.take(outputs).await;
+                }
+            }
+            Output::Notification { message } => {
+                self.heard.push(text::str_member(message, "method").unwrap_or_default().into_owned());
+            }
+            _ => {}
+        }
+        Ok(output)
+    }
+
+    fn answer(&mut self, method: &str) -> Value {
+        match method {
+            "push/event" => {
+                self.pushes += 1;
+                json!({"accepted": true, "inferenceId": "inf_2"})
+            }
+            "model/info" => model(),
+            _ => json!({
+                "content": "Nothing to add.", "model": "demo-model", "finishReason": "end_turn",
+                "usage": {"inputTokens": 1, "outputTokens": 1},
+            }),
+        }
+    }
+}
+
+fn broken(what: &str) -> CommandError {
+    CommandError::new(ErrorKind::Peer, format!("the demonstration broke off: {what}"))
+}

@@ -1,0 +1,128 @@
+//! `validate`: schemas and session rules over a reel.
+
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome, reels};
+use crate::extension::Severity;
+use crate::render::findings;
+use crate::trace::Item;
+use crate::validate::{Options, Report, Validator, all_rules};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Check a session: JSON-RPC, MCP's rules and schemas, and the five proposals'.
+///
+/// Exit code 1 where a finding is as bad as --fail-on says.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel validate                              the newest recording
+  mcpreel validate session.reel --format json | jq '.findings[].rule'
+  mcpreel validate session.reel --fail-on warning
+  mcpreel validate --rules                      every rule, what must hold and where that is said")]
+pub struct ValidateArgs {
+    /// The reel; `-` for standard input; the newest recording where none is named.
+    reel: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// The least bad finding that makes the exit code 1.
+    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
+    fail_on: FailOn,
+    /// List the rules instead.
+    #[arg(long, conflicts_with = "reel")]
+    rules: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Anything found.
+    Info,
+    /// Warnings and errors.
+    Warning,
+    /// Errors.
+    Error,
+    /// Nothing: the exit code tells only whether the reel could be read.
+    Never,
+}
+
+impl FailOn {
+    fn is_met(self, worst: Option<Severity>) -> bool {
+        let least = match self {
+            Self::Info => Severity::Info,
+            Self::Warning => Severity::Warning,
+            Self::Error => Severity::Error,
+            Self::Never => return false,
+        };
+        worst.is_some_and(|worst| worst >= least)
+    }
+}
+
+pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if args.rules {
+        return list_rules(args.format, context);
+    }
+    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let mut reader = reader.with_payloads();
+    let mut validator = Validator::new(Options::default());
+    let total = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let mut progress = context.printer.progress("validating", total);
+    let mut damages = Vec::new();
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+        match item {
+            Item::Damage(damage) => damages.push(damage.to_string()),
+            Item::Block(block) => {
+                block.events().for_each(|event| validator.observe(&event));
+                reader.recycle(block);
+                progress.reach(reader.offset());
+            }
+        }
+    }
+    progress.finish();
+    let report = validator.finish();
+    print(&report, &damages, args.format, context)?;
+    Ok(if args.fail_on.is_met(report.worst()) || !damages.is_empty() { Outcome::Findings } else { Outcome::Clean })
+}
+
+fn print(report: &Report, damages: &[String], format: Format, context: &Context) -> Result<(), CommandError> {
+    damages.iter().for_each(|damage| context.printer.note(damage));
+    if format == Format::Json {
+        let mut told = report.to_json();
+        told["damages"] = json!(damages);
+        return context.printer.line(&told.to_string());
+    }
+    let mut out = String::new();
+    let width = context.printer.width.unwrap_or(100);
+    let _ = findings::text(report, width, &context.printer.palette, &mut out);
+    context.printer.write(out.as_bytes())
+}
+
+fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
+    let printer = &context.printer;
+    if format == Format::Json {
+        let rules: Vec<Value> = all_rules()
+            .map(|rule| {
+                json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source})
+            })
+            .collect();
+        printer.line(&Value::Array(rules).to_string())?;
+        return Ok(Outcome::Clean);
+    }
+    let (bold, faint) = (printer.palette.bold, printer.palette.faint);
+    for rule in all_rules() {
+        let severity = rule.severity.name();
+        printer.line(&format!(
+            "{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n    {}",
+            rule.id, rule.source, rule.text
+        ))?;
+    }
+    Ok(Outcome::Clean)
+}

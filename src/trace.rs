@@ -4,6 +4,7 @@
 //!
 //! Never: tokio, transports, what a method means.
 
+pub mod ahead;
 pub mod event;
 pub mod format;
 pub mod index;
@@ -11,6 +12,7 @@ pub mod reader;
 mod record;
 pub mod writer;
 
+pub use ahead::AheadReader;
 pub use event::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};
 pub use index::Index;

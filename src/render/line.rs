@@ -1,6 +1,7 @@
 //! One event on one line, and the small formats that lines are made of.
 
 use super::style::Palette;
+use anstyle::Style;
 use std::io::Write;
 use unicode_width::UnicodeWidthChar;
 
@@ -55,19 +56,30 @@ pub enum Mood {
 pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let start = out.len();
     let Palette { faint, error, .. } = palette;
-    let _ = write!(out, "{faint}{:>5} {:>12}{faint:#} ", line.seq, line.time);
+    let ink = Ink { coloured: !palette.is_plain() };
+    ink.on(*faint, out);
+    pad_left(|out| decimal(line.seq, out), 5, out);
+    out.push(b' ');
+    pad_left(|out| out.extend_from_slice(line.time.as_bytes()), 12, out);
+    ink.off(*faint, out);
+    out.push(b' ');
     let (arrow, style) = match line.arrow {
         Arrow::ToServer => ("→", palette.to_server),
         Arrow::ToClient => ("←", palette.to_client),
         Arrow::None => ("·", *faint),
     };
-    let _ = write!(out, "{style}{arrow}{style:#} {faint}");
+    ink.paint(arrow, style, out);
+    out.push(b' ');
+    ink.on(*faint, out);
     pad_left(|out| write_bytes(line.size, out), 8, out);
     match line.latency {
         Some(latency) => pad_left(|out| write_duration(latency, out), 9, out),
         None => out.extend_from_slice(b"         "),
     }
-    let _ = write!(out, " {:>4}{faint:#} ", line.id);
+    out.push(b' ');
+    pad_left(|out| out.extend_from_slice(line.id.as_bytes()), 4, out);
+    ink.off(*faint, out);
+    out.push(b' ');
     let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + line.id.chars().count().max(4) + 1;
     let mut room = width.map(|width| width.saturating_sub(fixed).max(20));
     let title_style = match line.mood {
@@ -75,24 +87,63 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
         Mood::Faint => *faint,
         Mood::Plain => style,
     };
-    let _ = write!(out, "{title_style}");
+    ink.on(title_style, out);
     put(line.title, &mut room, out);
-    let _ = write!(out, "{title_style:#}");
+    ink.off(title_style, out);
     if !line.about.is_empty() {
         put(" ", &mut room, out);
         put(line.about, &mut room, out);
     }
     if let Some(outcome) = line.outcome {
-        let style = if line.mood == Mood::Error { *error } else { anstyle::Style::new() };
-        let _ = write!(out, "{style}");
+        let style = if line.mood == Mood::Error { *error } else { Style::new() };
+        ink.on(style, out);
         put(" → ", &mut room, out);
         put(outcome, &mut room, out);
-        let _ = write!(out, "{style:#}");
+        ink.off(style, out);
     }
     while out.len() > start && out.last() == Some(&b' ') {
         out.pop();
     }
     out.push(b'\n');
+}
+
+/// Colour, where there is any: nothing is formatted where there is none.
+struct Ink {
+    coloured: bool,
+}
+
+impl Ink {
+    fn on(&self, style: Style, out: &mut Vec<u8>) {
+        if self.coloured {
+            let _ = write!(out, "{style}");
+        }
+    }
+
+    fn off(&self, style: Style, out: &mut Vec<u8>) {
+        if self.coloured {
+            let _ = write!(out, "{style:#}");
+        }
+    }
+
+    fn paint(&self, text: &str, style: Style, out: &mut Vec<u8>) {
+        self.on(style, out);
+        out.extend_from_slice(text.as_bytes());
+        self.off(style, out);
+    }
+}
+
+/// Appends a number.
+fn decimal(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return out.extend_from_slice(&digits[at..]);
+        }
+    }
 }
 
 /// Appends text on one line, control characters made visible, as far as there is room.
@@ -130,14 +181,17 @@ pub fn visible(found: char) -> char {
     }
 }
 
+/// Appends what `write` appends, moved to the right end of so many columns.
 fn pad_left(write: impl FnOnce(&mut Vec<u8>), width: usize, out: &mut Vec<u8>) {
-    let mut text = Vec::with_capacity(16);
-    write(&mut text);
-    let columns = text.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-    for _ in columns..width {
-        out.push(b' ');
+    let start = out.len();
+    write(out);
+    let columns = out[start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+    if let Some(missing) = width.checked_sub(columns).filter(|missing| *missing > 0) {
+        let end = out.len();
+        out.resize(end + missing, b' ');
+        out.copy_within(start..end, start + missing);
+        out[start..start + missing].fill(b' ');
     }
-    out.extend_from_slice(&text);
 }
 
 /// A size: `96 B`, `1.2 kB`, `3.4 MB`.
@@ -148,14 +202,25 @@ pub fn bytes(count: u64) -> String {
 }
 
 fn write_bytes(count: u64, out: &mut Vec<u8>) {
-    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
-    let _ = match UNITS.iter().find(|unit| count >= unit.1) {
-        None => write!(out, "{count} B"),
-        Some((name, size)) => {
-            let tenths = (count * 10 + size / 2) / size;
-            write!(out, "{}.{} {name}", tenths / 10, tenths % 10)
+    const UNITS: [(&str, u64); 3] = [(" GB", 1_000_000_000), (" MB", 1_000_000), (" kB", 1000)];
+    match UNITS.iter().find(|unit| count >= unit.1) {
+        None => {
+            decimal(count, out);
+            out.extend_from_slice(b" B");
         }
-    };
+        Some((name, size)) => {
+            let tenths = count / (size / 10) + u64::from(count % (size / 10) >= size / 20);
+            tenth(tenths, out);
+            out.extend_from_slice(name.as_bytes());
+        }
+    }
+}
+
+/// Appends a number of tenths.
+fn tenth(tenths: u64, out: &mut Vec<u8>) {
+    decimal(tenths / 10, out);
+    out.push(b'.');
+    decimal(tenths % 10, out);
 }
 
 /// A time span from nanoseconds: `870 ns`, `12 µs`, `1.6 ms`, `2.31 s`, `4m10s`.
@@ -166,22 +231,34 @@ pub fn duration(nanoseconds: i64) -> String {
 }
 
 fn write_duration(nanoseconds: i64, out: &mut Vec<u8>) {
-    let _ = match nanoseconds {
-        ..1_000 => write!(out, "{nanoseconds} ns"),
-        1_000..1_000_000 => write!(out, "{} µs", nanoseconds / 1000),
+    if nanoseconds < 0 {
+        out.push(b'-');
+    }
+    let span = nanoseconds.unsigned_abs();
+    let unit = match span {
+        ..1_000 => {
+            decimal(span, out);
+            " ns"
+        }
+        1_000..1_000_000 => {
+            decimal(span / 1000, out);
+            " µs"
+        }
         1_000_000..1_000_000_000 => {
-            let tenths = nanoseconds / 100_000;
-            write!(out, "{}.{} ms", tenths / 10, tenths % 10)
+            tenth(span / 100_000, out);
+            " ms"
         }
         1_000_000_000..60_000_000_000 => {
-            let hundredths = nanoseconds / 10_000_000;
-            write!(out, "{}.{:02} s", hundredths / 100, hundredths % 100)
+            let _ = write!(out, "{}.{:02}", span / 1_000_000_000, span / 10_000_000 % 100);
+            " s"
         }
         _ => {
-            let seconds = nanoseconds / 1_000_000_000;
-            write!(out, "{}m{:02}s", seconds / 60, seconds % 60)
+            let seconds = span / 1_000_000_000;
+            let _ = write!(out, "{}m{:02}s", seconds / 60, seconds % 60);
+            ""
         }
     };
+    out.extend_from_slice(unit.as_bytes());
 }
 
 #[cfg(test)]

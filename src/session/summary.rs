@@ -1,6 +1,7 @@
 //! One message in a few words: what it asks, or what came of it.
 
 use crate::extension::{self, Spoken, clip};
+use crate::protocol::revision::meta;
 use crate::protocol::{catalogue, errors};
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write;
@@ -65,20 +66,34 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
     }
 }
 
-fn core_outcome(spoken: &Spoken<'_>, out: &mut String) {
-    let Some(result) = spoken.envelope.result else { return };
-    let list = match spoken.method {
+/// Whether a result of this method says more than that it is there.
+pub fn tells_results_of(method: &str) -> bool {
+    match catalogue::lookup(method) {
+        Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
+        None => extension::of_method(method).is_some(),
+    }
+}
+
+/// The member in which a listing's result holds its items.
+fn listed(method: &str) -> Option<&'static str> {
+    Some(match method {
         "tools/list" => "tools",
         "resources/list" => "resources",
         "resources/templates/list" => "resourceTemplates",
         "prompts/list" => "prompts",
         "roots/list" => "roots",
+        _ => return None,
+    })
+}
+
+fn core_outcome(spoken: &Spoken<'_>, out: &mut String) {
+    let Some(result) = spoken.envelope.result else { return };
+    match spoken.method {
         "initialize" => return server_name(result, &["serverInfo"], out),
-        "server/discover" => {
-            return server_name(result, &["_meta", "io.modelcontextprotocol/serverInfo"], out);
-        }
-        _ => return,
-    };
+        "server/discover" => return server_name(result, &["_meta", meta::SERVER_INFO], out),
+        _ => {}
+    }
+    let Some(list) = listed(spoken.method) else { return };
     if let Some(items) = json::first_member(result, list) {
         let _ = write!(out, "{} {list}", json::items(items).count());
     }

@@ -4,7 +4,7 @@ use super::filter::tool_name;
 use super::pairing::Pairing;
 use super::summary;
 use crate::extension::{Spoken, clip};
-use crate::trace::{Event, EventHeader, EventKind, RecordedId};
+use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
@@ -89,22 +89,10 @@ impl Words {
         let Some(message) = &event.header.message else { return };
         let body = event.body();
         match message.kind {
-            MessageKind::Request | MessageKind::Notification | MessageKind::Result | MessageKind::Error => {
-                let envelope = known_envelope(body, message.kind);
-                let spoken = Spoken {
-                    method: method.unwrap_or_default(),
-                    direction: event.header.direction(),
-                    envelope: &envelope,
-                };
-                if message.kind.is_response() {
-                    self.about.push_str(&placed.about);
-                    summary::outcome(&spoken, &mut self.outcome);
-                    return;
-                }
-                summary::call(&spoken, &mut self.about);
-                if spoken.method == "tools/call" {
-                    self.tool = tool_name(body);
-                }
+            MessageKind::Request | MessageKind::Notification => self.tell_call(event, method.unwrap_or_default()),
+            MessageKind::Result | MessageKind::Error => {
+                self.about.push_str(&placed.about);
+                self.tell_answer(event, method.unwrap_or_default(), message.kind);
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
@@ -113,21 +101,34 @@ impl Words {
             _ => self.about.push_str(&clip(&String::from_utf8_lossy(&body[..body.len().min(400)]), 100)),
         }
     }
-}
 
-/// The envelope of a message whose kind is known: only what carries something is looked for, and no further.
-fn known_envelope(body: &[u8], kind: MessageKind) -> Envelope<'_> {
-    let find = |name: &str| json::first_member(body, name);
-    let mut envelope = Envelope::bare(kind);
-    match kind {
-        MessageKind::Result => {
-            envelope.result = find("result");
-            envelope.tool_error = envelope.result.is_some_and(crate::wire::envelope::says_is_error);
+    fn tell_call(&mut self, event: &Event<'_>, method: &str) {
+        let body = event.body();
+        let mut envelope = Envelope::bare(MessageKind::Request);
+        // Only what stands inside is looked at, so where params end does not matter.
+        envelope.params = json::tail_at(body, "params");
+        summary::call(&Spoken { method, direction: event.header.direction(), envelope: &envelope }, &mut self.about);
+        if method == "tools/call" {
+            self.tool = tool_name(body);
         }
-        MessageKind::Error => envelope.error = find("error"),
-        _ => envelope.params = find("params"),
     }
-    envelope
+
+    fn tell_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind) {
+        let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
+        if !failed && !summary::tells_results_of(method) {
+            return self.outcome.push_str("ok");
+        }
+        let body = event.body();
+        let mut envelope = Envelope::bare(kind);
+        if kind == MessageKind::Error {
+            envelope.error = json::first_member(body, "error");
+        } else {
+            envelope.result = json::first_member(body, "result");
+            envelope.tool_error = failed;
+        }
+        let spoken = Spoken { method, direction: event.header.direction(), envelope: &envelope };
+        summary::outcome(&spoken, &mut self.outcome);
+    }
 }
 
 /// What is no message, in words.

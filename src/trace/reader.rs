@@ -89,7 +89,7 @@ enum Input {
     File(File),
     /// A pipe: read forward only, everything kept until its segment is done.
     Stream {
-        source: Box<dyn Read>,
+        source: Box<dyn Read + Send>,
         buffer: Vec<u8>,
         start: u64,
         ended: bool,
@@ -203,7 +203,7 @@ impl ReelReader {
     }
 
     /// Reads a reel from a pipe.
-    pub fn from_stream(source: Box<dyn Read>) -> Result<Self, FormatError> {
+    pub fn from_stream(source: Box<dyn Read + Send>) -> Result<Self, FormatError> {
         Self::from_input(Input::Stream { source, buffer: Vec::new(), start: 0, ended: false })
     }
 

@@ -202,13 +202,32 @@ impl<'a> Fields<'a> {
         Some(message)
     }
 
-    /// Small integers, most of a record, are read here; the rest by the CBOR crate.
+    /// What records are made of is read here, borrowed; anything else by the CBOR crate.
     #[inline]
     fn pull(&mut self) -> Option<Header> {
-        if let [first @ 0..=23, rest @ ..] = self.bytes {
-            self.bytes = rest;
-            return Some(Header::Positive(u64::from(*first)));
-        }
+        let (first, rest) = self.bytes.split_first()?;
+        let (argument, rest) = match first & 0x1f {
+            small @ 0..=23 => (u64::from(small), rest),
+            24 => rest.split_first().map(|(byte, rest)| (u64::from(*byte), rest))?,
+            25 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from(u16::from_be_bytes(*bytes)), rest))?,
+            26 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from(u32::from_be_bytes(*bytes)), rest))?,
+            27 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from_be_bytes(*bytes), rest))?,
+            _ => return self.pull_rare(),
+        };
+        let header = match first >> 5 {
+            0 => Header::Positive(argument),
+            1 => Header::Negative(argument),
+            2 => Header::Bytes(Some(usize::try_from(argument).ok()?)),
+            3 => Header::Text(Some(usize::try_from(argument).ok()?)),
+            4 => Header::Array(Some(usize::try_from(argument).ok()?)),
+            _ => return self.pull_rare(),
+        };
+        self.bytes = rest;
+        Some(header)
+    }
+
+    #[cold]
+    fn pull_rare(&mut self) -> Option<Header> {
         let mut decoder = Decoder::from(self.bytes);
         let header = decoder.pull().ok()?;
         self.bytes = &self.bytes[decoder.offset()..];

@@ -413,8 +413,7 @@ fn looks_like_json_array(text: &[u8]) -> bool {
     matches!(text.get(at), None | Some(b'{' | b'[' | b'"' | b']'))
 }
 
-/// Whether a result says `"isError": true`.
-pub fn says_is_error(result: &[u8]) -> bool {
+fn says_is_error(result: &[u8]) -> bool {
     json::members(result).any(|member| member.key == b"isError" && member.value == b"true")
 }
 

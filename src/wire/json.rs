@@ -137,6 +137,18 @@ impl<'a> Members<'a> {
 
     fn step(&mut self) -> Option<Option<Member<'a>>> {
         let text = self.text;
+        let Some((key, start)) = self.step_to_value()? else { return Some(None) };
+        let end = skip_value(text, start)?;
+        if end == start {
+            return None;
+        }
+        self.at = end;
+        Some(Some(Member { key, value: &text[start..end] }))
+    }
+
+    /// Takes the next key; answers it with the place where its value begins, or nothing at the object's end.
+    fn step_to_value(&mut self) -> Option<Option<(&'a [u8], usize)>> {
+        let text = self.text;
         let mut at = skip_space(text, self.at);
         match text.get(at)? {
             b'}' => {
@@ -157,13 +169,7 @@ impl<'a> Members<'a> {
         if text.get(colon) != Some(&b':') {
             return None;
         }
-        let start = skip_space(text, colon + 1);
-        let end = skip_value(text, start)?;
-        if end == start {
-            return None;
-        }
-        self.at = end;
-        Some(Some(Member { key, value: &text[start..end] }))
+        Some(Some((key, skip_space(text, colon + 1))))
     }
 }
 
@@ -194,9 +200,25 @@ pub fn first_member<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
     members(text).find(|member| member.is(name)).map(|member| member.value)
 }
 
+/// The text from where the value of the first member `name` begins, with whatever follows the value: found without
+/// reading the value, for looking further inside it.
+pub fn tail_at<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut walk = members(text);
+    while !walk.broken {
+        let (key, start) = walk.step_to_value()??;
+        if (Member { key, value: b"" }).is(name) {
+            return text.get(start..);
+        }
+        walk.at = skip_value(text, start).filter(|end| *end > start)?;
+    }
+    None
+}
+
 /// Follows member names from the object `text` inwards.
 pub fn at_path<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
-    path.iter().try_fold(text, |value, name| first_member(value, name))
+    let (last, outer) = path.split_last()?;
+    let inner = outer.iter().try_fold(text, |value, name| tail_at(value, name))?;
+    first_member(inner, last)
 }
 
 /// The string that the value `text` is, with escapes resolved; `None` where it is no string.
@@ -310,6 +332,16 @@ mod tests {
         assert_eq!(skip_string(b"abc\\", 0), None);
         assert_eq!(as_str(br#""\u0041\n""#).as_deref(), Some("A\n"));
         assert_eq!(as_str(br#""\ud800x""#).as_deref(), Some("\u{fffd}x"));
+    }
+
+    #[test]
+    fn paths_are_followed_without_reading_what_comes_after() {
+        let text = br#"{"x":{"y":1},"params":{"a":[{"name":0}],"name":"echo"},"broken":"#;
+        assert_eq!(at_path(text, &["params", "name"]), Some(&br#""echo""#[..]));
+        assert_eq!(at_path(text, &["x", "y"]), Some(&b"1"[..]));
+        assert_eq!(at_path(text, &["x", "name"]), None, "an inner object ends where it ends");
+        assert_eq!(at_path(text, &["broken", "z"]), None);
+        assert!(tail_at(text, "params").is_some_and(|tail| tail.starts_with(b"{\"a\"")));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::cli::jq::Jq;
 use crate::cli::{Context, Outcome, reels};
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
-use crate::trace::{Block, EventHeader, Item, MessageHeader, ReelReader};
+use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
 use crate::wire::MessageKind;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
@@ -110,7 +110,14 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     let start = Start::of(args, &mut reader, &path)?;
     let form = make_form(args, context, &reader)?;
     let mut show = Show { filter, viewer: Viewer::default(), words: Words::default(), form, start, left: args.limit };
-    let damaged = show.run(&mut reader, &path, context, args.follow)?;
+    // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
+    let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
+    let source = if ahead {
+        Source::Ahead(AheadReader::start(reader).map_err(|error| CommandError::reading(&path, &error))?)
+    } else {
+        Source::AsAsked(Box::new(reader))
+    };
+    let damaged = show.run(source, &path, context, args.follow)?;
     show.form.finish(context)?;
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
@@ -189,6 +196,44 @@ impl Start {
     }
 }
 
+/// Where blocks come from.
+enum Source {
+    /// One after another, payloads only where they are needed.
+    AsAsked(Box<ReelReader>),
+    /// All of them, read ahead.
+    Ahead(AheadReader),
+}
+
+impl Source {
+    fn next(&mut self) -> std::io::Result<Option<Item>> {
+        match self {
+            Self::AsAsked(reader) => reader.next(),
+            Self::Ahead(reader) => reader.next(),
+        }
+    }
+
+    fn methods(&self) -> &[Box<str>] {
+        match self {
+            Self::AsAsked(reader) => reader.methods(),
+            Self::Ahead(reader) => reader.methods(),
+        }
+    }
+
+    fn recycle(&mut self, block: Block) {
+        match self {
+            Self::AsAsked(reader) => reader.recycle(block),
+            Self::Ahead(reader) => reader.recycle(block),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::AsAsked(reader) => reader.has_ended(),
+            Self::Ahead(_) => true,
+        }
+    }
+}
+
 struct Show {
     filter: Filter,
     viewer: Viewer,
@@ -200,35 +245,30 @@ struct Show {
 
 impl Show {
     /// Shows everything. Answers whether damage was met.
-    fn run(
-        &mut self,
-        reader: &mut ReelReader,
-        path: &Path,
-        context: &Context,
-        follow: bool,
-    ) -> Result<bool, CommandError> {
+    fn run(&mut self, mut source: Source, path: &Path, context: &Context, follow: bool) -> Result<bool, CommandError> {
         let mut damaged = false;
         let failed = |error| CommandError::reading(path, &error);
         while self.left != Some(0) {
-            match reader.next().map_err(failed)? {
+            match source.next().map_err(failed)? {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
                     context.printer.note(&damage.to_string());
                 }
                 Some(Item::Block(mut block)) => {
-                    if self.needs_payload(&block, reader)
+                    if let Source::AsAsked(reader) = &mut source
+                        && self.needs_payload(&block, reader)
                         && let Err(damage) = reader.load_payload(&mut block).map_err(failed)?
                     {
                         damaged = true;
                         context.printer.note(&damage.to_string());
                     }
-                    self.block(&block, reader.methods(), context)?;
-                    reader.recycle(block);
+                    self.block(&block, source.methods(), context)?;
+                    source.recycle(block);
                     if follow {
                         context.printer.flush().map_err(CommandError::output)?;
                     }
                 }
-                None if follow && !reader.has_ended() => std::thread::sleep(FOLLOW_PAUSE),
+                None if follow && !source.has_ended() => std::thread::sleep(FOLLOW_PAUSE),
                 None => break,
             }
         }

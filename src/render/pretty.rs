@@ -28,6 +28,7 @@ impl Default for Layout {
 /// Appends `text` laid out. What is not JSON is passed on as it stands.
 pub fn pretty(text: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     let coloured = !layout.palette.is_plain();
+    out.reserve(text.len() * 2);
     let mut printer = Printer { text, at: 0, layout, coloured, out, depth: 0 };
     printer.margin();
     printer.run();

@@ -78,8 +78,8 @@ pub struct Words {
 }
 
 impl Words {
-    /// Puts an event into words. The strings of `self` are used again.
-    pub fn tell(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed) {
+    /// Puts an event into words. The strings of `self` are used again. Without `outcomes`, a good result is only "ok".
+    pub fn tell(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
         self.about.clear();
         self.outcome.clear();
         self.tool = None;
@@ -92,7 +92,7 @@ impl Words {
             MessageKind::Request | MessageKind::Notification => self.tell_call(event, method.unwrap_or_default()),
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
-                self.tell_answer(event, method.unwrap_or_default(), message.kind);
+                self.tell_answer(event, method.unwrap_or_default(), message.kind, outcomes);
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
@@ -113,9 +113,9 @@ impl Words {
         }
     }
 
-    fn tell_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind) {
+    fn tell_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, outcomes: bool) {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
-        if !failed && !summary::tells_results_of(method) {
+        if !failed && !(outcomes && summary::tells_results_of(method)) {
             return self.outcome.push_str("ok");
         }
         let body = event.body();

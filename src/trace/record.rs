@@ -205,7 +205,12 @@ impl<'a> Fields<'a> {
     /// What records are made of is read here, borrowed; anything else by the CBOR crate.
     #[inline]
     fn pull(&mut self) -> Option<Header> {
+        const NULL: u8 = 0xf6;
         let (first, rest) = self.bytes.split_first()?;
+        if *first == NULL {
+            self.bytes = rest;
+            return Some(Header::Simple(ciborium_ll::simple::NULL));
+        }
         let (argument, rest) = match first & 0x1f {
             small @ 0..=23 => (u64::from(small), rest),
             24 => rest.split_first().map(|(byte, rest)| (u64::from(*byte), rest))?,

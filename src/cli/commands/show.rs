@@ -306,7 +306,7 @@ impl Show {
             let shown = !self.start.is_before(header) && self.filter.decide(&facts).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (shown && self.form.tells_words()) || (is_request && block.is_loaded()) {
-                self.words.tell(&event, method, &placed);
+                self.words.tell(&event, method, &placed, self.form.tells_outcomes());
             }
             if is_request {
                 self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());

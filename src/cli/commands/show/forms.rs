@@ -81,6 +81,11 @@ impl Form {
         !matches!(self.kind, Kind::Raw)
     }
 
+    /// Whether what came of a call is told even where the whole answer is printed anyway.
+    pub fn tells_outcomes(&self) -> bool {
+        !matches!(self.kind, Kind::Full { .. })
+    }
+
     pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         self.out.clear();
         self.time.clear();

@@ -75,10 +75,8 @@ pub struct Batch {
 
 impl Batch {
     fn clear(&mut self) {
-        const KEEP: usize = 4 << 20;
         self.entries.clear();
         self.bytes.clear();
-        self.bytes.shrink_to(KEEP);
     }
 }
 
@@ -143,6 +141,11 @@ impl Queue {
         }
         note_loss(&mut inner, lane);
         inner.batch.entries.push(Entry::Chunk { lane, time, len: bytes.len() });
+        if inner.batch.bytes.capacity() < bytes.len() + inner.batch.bytes.len() {
+            // The whole bound at once: a buffer that doubles would end up with twice as much.
+            let room = self.bound.max(bytes.len()) - inner.batch.bytes.len().min(self.bound);
+            inner.batch.bytes.reserve_exact(room);
+        }
         inner.batch.bytes.extend_from_slice(bytes);
         // Woken in batches: only from deep sleep, or when much has gathered.
         if inner.recorder_asleep || inner.batch.bytes.len() > self.bound / 2 {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Where a group begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupEntry(
     /// Its first segment's offset in the file.
     pub u64,
@@ -17,6 +17,53 @@ pub struct GroupEntry(
     /// The latest time in it.
     pub i64,
 );
+
+/// Groups as a byte string: offset, number, earliest and latest time, each eight bytes, little-endian.
+mod packed {
+    use super::GroupEntry;
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(groups: &[GroupEntry], to: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::with_capacity(groups.len() * 32);
+        for GroupEntry(offset, seq, first, last) in groups {
+            bytes.extend_from_slice(&offset.to_le_bytes());
+            bytes.extend_from_slice(&seq.to_le_bytes());
+            bytes.extend_from_slice(&first.to_le_bytes());
+            bytes.extend_from_slice(&last.to_le_bytes());
+        }
+        to.serialize_bytes(&bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupEntry>, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Vec<GroupEntry>;
+
+            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("a byte string of 32 bytes a group")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                let (entries, rest) = bytes.as_chunks::<32>();
+                if !rest.is_empty() {
+                    return Err(E::invalid_length(bytes.len(), &self));
+                }
+                let word = |entry: &[u8; 32], at: usize| {
+                    entry[at..at + 8].iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+                };
+                let signed = |entry: &[u8; 32], at: usize| word(entry, at) as i64;
+                Ok(entries
+                    .iter()
+                    .map(|entry| GroupEntry(word(entry, 0), word(entry, 8), signed(entry, 16), signed(entry, 24)))
+                    .collect())
+            }
+        }
+
+        from.deserialize_byte_buf(Bytes)
+    }
+}
 
 /// A count and the payload bytes that go with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +84,8 @@ impl Tally {
 /// Where groups begin and what the reel holds: a CBOR map in the footer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
-    /// Every group, in the order of the file.
+    /// Every group, in the order of the file: one byte string, 32 bytes a group, so that a seek need not parse it.
+    #[serde(with = "packed")]
     pub groups: Vec<GroupEntry>,
     /// How many events there are.
     pub events: u64,

@@ -83,6 +83,7 @@ struct Pending {
     records: Vec<u8>,
     payload_raw: u32,
     payload: Vec<u8>,
+    /// The header and the records, as they stand in the file.
     assembled: Vec<u8>,
 }
 
@@ -212,7 +213,6 @@ impl<W: Write> ReelWriter<W> {
         segment.assembled.clear();
         segment.assembled.extend_from_slice(&header.encode());
         segment.assembled.extend_from_slice(&records);
-        segment.assembled.extend_from_slice(&segment.payload);
         if segment.starts_group {
             self.index.start_group(self.offset, header.first_seq, segment.first_time);
         }
@@ -222,8 +222,8 @@ impl<W: Write> ReelWriter<W> {
             self.index.times =
                 Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
-        let written = write_segment(&mut self.out, &segment.assembled);
-        let bytes = segment.assembled.len() as u64;
+        let written = write_segment(&mut self.out, &segment.assembled, &segment.payload);
+        let bytes = (segment.assembled.len() + segment.payload.len()) as u64;
         segment.reset();
         written?;
         self.offset += bytes;
@@ -278,7 +278,6 @@ impl Pending {
         self.payload_raw = 0;
         self.payload.clear();
         self.payload.shrink_to(KEEP);
-        self.assembled.shrink_to(KEEP);
     }
 }
 
@@ -305,8 +304,10 @@ pub fn footer_bytes(index: &Index, next_seq: u64, offset: u64) -> io::Result<Vec
     Ok(bytes)
 }
 
-fn write_segment(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    out.write_all(bytes)?;
+/// A writer that is killed between the two writes leaves a cut tail, as one that is killed within a write does.
+fn write_segment(out: &mut impl Write, head: &[u8], payload: &[u8]) -> io::Result<()> {
+    out.write_all(head)?;
+    out.write_all(payload)?;
     out.flush()
 }
 

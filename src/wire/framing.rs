@@ -145,9 +145,18 @@ impl LineFramer {
         self.carry.len()
     }
 
+    /// Keeps bytes for later. Grows by a quarter, not by half and more: a tap keeps two of these.
+    fn keep(&mut self, bytes: &[u8]) {
+        let needed = self.carry.len() + bytes.len();
+        if needed > self.carry.capacity() {
+            self.carry.reserve_exact(bytes.len().max(self.carry.len() / 4));
+        }
+        self.carry.extend_from_slice(bytes);
+    }
+
     fn push_line<'c>(&mut self, chunk: &'c [u8], sink: &mut impl FnMut(Frame<'_>)) -> &'c [u8] {
         let Some(end) = memchr::memchr(b'\n', chunk) else {
-            self.carry.extend_from_slice(chunk);
+            self.keep(chunk);
             if self.carry.len() >= self.limit {
                 self.emit_fragment(sink);
             }
@@ -159,7 +168,7 @@ impl LineFramer {
             return rest;
         }
         let line_start = self.carry.len();
-        self.carry.extend_from_slice(line);
+        self.keep(line);
         self.complete_line(line_start, sink);
         rest
     }
@@ -197,7 +206,7 @@ impl LineFramer {
 
     fn push_body<'c>(&mut self, chunk: &'c [u8], remaining: usize, sink: &mut impl FnMut(Frame<'_>)) -> &'c [u8] {
         let take = remaining.min(chunk.len());
-        self.carry.extend_from_slice(&chunk[..take]);
+        self.keep(&chunk[..take]);
         self.state = State::Body { remaining: remaining - take };
         if take == remaining {
             self.emit_content_length(sink);

@@ -277,6 +277,9 @@ impl Show {
 
     /// Whether any event of a block could have to be shown, or tells something about one that will be.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
+        if block.headers.iter().all(|header| self.start.is_before(header)) {
+            return false;
+        }
         let in_words = self.form.tells_words();
         block.headers.iter().any(|header| {
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);

@@ -271,7 +271,7 @@ fn row(line: &Line<'_>) -> [String; 7] {
         Arrow::None => "·",
     };
     let about = match line.outcome {
-        Some(outcome) => format!("{} → {outcome}", line.about),
+        Some(outcome) => format!("{} → {outcome}", line.about).trim_start().to_owned(),
         None => line.about.to_owned(),
     };
     [

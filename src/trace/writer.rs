@@ -97,7 +97,7 @@ impl<W: Write> ReelWriter<W> {
             options,
             offset,
             seq: 0,
-            records_encoder: encoder(options.level, 18)?,
+            records_encoder: encoder(options.level, 16)?,
             payload_encoder: encoder(options.level, options.window_log)?,
             methods: MethodTable::default(),
             segment: Pending::default(),

@@ -83,14 +83,18 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Writes the file header and starts the thread. The clock base is now.
+    /// Writes the file header and starts the thread. The clock base is now. A disk that is full already is told like
+    /// one that fills up later, and does not keep the traffic from flowing.
     pub fn start(sink: impl Sink + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
-        let writer = ReelWriter::create(sink, &options.header, WriterOptions::default())?;
+        let writer = ReelWriter::unwritten(sink, &options.header, WriterOptions::default())?;
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
-        let work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
+        let mut work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
+        if let Err(error) = work.writer.write_header() {
+            work.fail(&error);
+        }
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
         Ok(Self { queue, thread })
     }
@@ -311,7 +315,7 @@ impl<S: Sink> Work<S> {
         let event = event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload);
         let written = self.writer.append(event).and_then(|()| self.writer.flush());
         if written.is_err() {
-            self.writer.restart_at(end);
+            self.writer.restart_at(self.writer.written());
             self.gap = gap;
         }
         written

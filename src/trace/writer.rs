@@ -58,6 +58,8 @@ pub const PAYLOAD_LIMIT: usize = 1 << 30;
 pub struct ReelWriter<W: Write> {
     out: W,
     options: WriterOptions,
+    /// The file header, until it is written.
+    unwritten: Vec<u8>,
     offset: u64,
     seq: u64,
     records_encoder: Encoder<'static>,
@@ -89,13 +91,22 @@ struct Pending {
 
 impl<W: Write> ReelWriter<W> {
     /// Begins a reel: writes the file header.
-    pub fn create(mut out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
-        let offset = header.write(&mut out)?;
-        out.flush()?;
+    pub fn create(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
+        let mut writer = Self::unwritten(out, header, options)?;
+        writer.write_header()?;
+        Ok(writer)
+    }
+
+    /// A reel of which nothing is written yet: its file header goes out by [`ReelWriter::write_header`], or before the
+    /// first segment.
+    pub fn unwritten(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
+        let mut unwritten = Vec::new();
+        header.write(&mut unwritten)?;
         Ok(Self {
             out,
             options,
-            offset,
+            unwritten,
+            offset: 0,
             seq: 0,
             records_encoder: encoder(options.level, 18)?,
             payload_encoder: encoder(options.level, options.window_log)?,
@@ -107,6 +118,16 @@ impl<W: Write> ReelWriter<W> {
             index: Index::default(),
             tallies: Tallies::default(),
         })
+    }
+
+    /// Writes the file header, where that is not done yet.
+    pub fn write_header(&mut self) -> io::Result<()> {
+        if !self.unwritten.is_empty() {
+            write_segment(&mut self.out, &self.unwritten, b"")?;
+            self.offset = self.unwritten.len() as u64;
+            self.unwritten = Vec::new();
+        }
+        Ok(())
     }
 
     /// The number that the next event gets.
@@ -186,6 +207,7 @@ impl<W: Write> ReelWriter<W> {
 
     /// Writes what is pending as a segment and flushes the sink.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.write_header()?;
         if self.segment.count == 0 {
             return self.out.flush();
         }

@@ -157,7 +157,7 @@ impl Output {
 
 impl std::fmt::Debug for Output {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let clip = |bytes: &[u8]| bytes[..bytes.len().min(4000)].escape_ascii().to_string().replace("\\n", "\n");
+        let clip = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).replace('\u{1b}', "\\e");
         let (stdout, stderr) = (clip(&self.stdout), clip(&self.stderr));
         write!(out, "exit {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", self.code())
     }

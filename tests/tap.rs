@@ -413,6 +413,29 @@ fn a_full_disk_does_not_touch_the_traffic() {
 }
 
 #[test]
+fn a_disk_that_fills_up_costs_only_what_did_not_fit_and_that_is_counted() {
+    let stage = Stage::new();
+    // What cannot be compressed, so that the limit is soon reached.
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let input: String = noise(120_000).chunks(400).map(|piece| format!("{{\"n\":\"{}\"}}\n", hex(piece))).collect();
+    // A file may grow to 64 KiB; the signal that goes with that limit is ignored, as a full disk sends none.
+    let script =
+        format!("trap '' XFSZ; ulimit -f 128; exec {} record -o t.reel -- sh -c 'cat; exit 9'", common::BINARY);
+    let output = finish(stage.command(&sh(&script)), input.clone().into_bytes());
+    assert_same("the traffic", &output.stdout, input.as_bytes());
+    assert_eq!(output.code(), 9, "{output:?}");
+    assert_eq!(output.err().matches("cannot write").count(), 1, "{output:?}");
+    stage.ok(&["reel", "verify", "t.reel"]);
+    let events = stage.events("t.reel");
+    let gaps: Vec<&Value> = events.iter().filter(|event| event["event"] == "gap").collect();
+    assert!(!gaps.is_empty(), "{output:?}");
+    let lost: u64 = gaps.iter().filter_map(|gap| gap["data"]["events"].as_u64()).sum();
+    let kept = events.iter().filter(|event| event["event"] == "message").count() as u64;
+    assert_eq!(kept + lost, 600, "{kept} kept, {lost} counted as lost");
+    assert_eq!(stage.info("t.reel")["kinds"]["message"]["count"], kept, "the index counts what is there");
+}
+
+#[test]
 fn an_overloaded_recorder_loses_nothing_of_the_traffic_and_counts_what_it_did_not_keep() {
     let stage = Stage::new();
     let line = r#"{"jsonrpc":"2.0","method":"notifications/flood","params":{"text":"0123456789"}}"#;

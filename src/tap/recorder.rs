@@ -254,16 +254,15 @@ impl<S: Sink> Work<S> {
 
     fn append(&mut self, event: NewEvent<'_>) {
         if self.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
-            return self.lose(event.payload.len());
+            return self.lose(1, event.payload.len() as u64);
         }
         if self.failed_at.take().is_some() && self.resume(event.time).is_err() {
             self.failed_at = Some(Instant::now());
-            return self.lose(event.payload.len());
+            return self.lose(1, event.payload.len() as u64);
         }
-        let had_pending = self.writer.has_pending();
+        let (had_pending, seq, len) = (self.writer.has_pending(), self.writer.next_seq(), event.payload.len());
         match self.writer.append(event) {
             Ok(()) => {
-                self.summary.events += 1;
                 if !self.writer.has_pending() {
                     self.pending_since = None;
                 } else if !had_pending || self.pending_since.is_none() {
@@ -271,16 +270,19 @@ impl<S: Sink> Work<S> {
                 }
             }
             Err(error) => {
-                self.lose(event.payload.len());
+                if self.writer.next_seq() == seq {
+                    // It was not even taken; what was is counted as the writer gives it up.
+                    self.lose(1, len as u64);
+                }
                 self.fail(&error);
             }
         }
     }
 
-    fn lose(&mut self, bytes: usize) {
-        self.gap.events += 1;
-        self.gap.bytes += bytes as u64;
-        self.summary.lost_bytes += bytes as u64;
+    fn lose(&mut self, events: u64, bytes: u64) {
+        self.gap.events += events;
+        self.gap.bytes += bytes;
+        self.summary.lost_bytes += bytes;
     }
 
     fn flush(&mut self) {
@@ -293,16 +295,16 @@ impl<S: Sink> Work<S> {
     }
 
     fn fail(&mut self, error: &io::Error) {
+        let reason = error.to_string();
+        self.gap.reason.clone_from(&reason);
         if self.summary.failure.is_none() {
-            let reason = error.to_string();
             (self.complain)(&format!("cannot write the reel: {reason}; traffic flows on unrecorded"));
-            self.gap.reason = reason.clone();
             self.summary.failure = Some(reason);
         }
         self.pending_since = None;
         self.failed_at = Some(Instant::now());
-        let end = self.writer.written();
-        self.writer.restart_at(end);
+        let (events, bytes) = self.writer.restart_at(self.writer.written());
+        self.lose(events, bytes);
     }
 
     /// Tries to write again: the torn end is cut off, a gap event tells what is missing.
@@ -322,11 +324,15 @@ impl<S: Sink> Work<S> {
     }
 
     fn finish(mut self) -> Summary {
-        if self.failed_at.is_some() {
-            let time = self.queue.now();
-            if self.resume(time).is_err() {
-                return self.summary;
-            }
+        if self.failed_at.is_none()
+            && let Err(error) = self.writer.flush()
+        {
+            self.fail(&error);
+        }
+        let resumed = self.failed_at.is_none() || self.resume(self.queue.now()).is_ok();
+        self.summary.events = self.writer.next_seq();
+        if !resumed {
+            return self.summary;
         }
         match self.writer.finish() {
             Ok(_) => {}

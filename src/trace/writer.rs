@@ -87,6 +87,7 @@ struct Pending {
     payload: Vec<u8>,
     /// The header and the records, as they stand in the file.
     assembled: Vec<u8>,
+    tallies: Tallies,
 }
 
 impl<W: Write> ReelWriter<W> {
@@ -193,8 +194,7 @@ impl<W: Write> ReelWriter<W> {
         segment.payload_raw += len;
         segment.count += 1;
         let message = envelope.as_ref().map(|envelope| (envelope.kind, envelope.method.as_deref()));
-        self.tallies.add(event.kind, event.stream, len, message);
-        self.index.bytes += u64::from(len);
+        segment.tallies.add(event.kind, event.stream, len, message);
         self.seq += 1;
         self.group_payload += u64::from(len);
         if segment.payload_raw as usize >= self.options.segment_bytes
@@ -205,7 +205,8 @@ impl<W: Write> ReelWriter<W> {
         Ok(())
     }
 
-    /// Writes what is pending as a segment and flushes the sink.
+    /// Writes what is pending as a segment and flushes the sink. After a failure go on with
+    /// [`ReelWriter::restart_at`].
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_header()?;
         if self.segment.count == 0 {
@@ -235,6 +236,10 @@ impl<W: Write> ReelWriter<W> {
         segment.assembled.clear();
         segment.assembled.extend_from_slice(&header.encode());
         segment.assembled.extend_from_slice(&records);
+        write_segment(&mut self.out, &segment.assembled, &segment.payload)?;
+        // Only what is written counts.
+        self.tallies.absorb(&mut segment.tallies);
+        self.index.bytes += u64::from(segment.payload_raw);
         if segment.starts_group {
             self.index.start_group(self.offset, header.first_seq, segment.first_time);
         }
@@ -244,11 +249,8 @@ impl<W: Write> ReelWriter<W> {
             self.index.times =
                 Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
-        let written = write_segment(&mut self.out, &segment.assembled, &segment.payload);
-        let bytes = (segment.assembled.len() + segment.payload.len()) as u64;
+        self.offset += (segment.assembled.len() + segment.payload.len()) as u64;
         segment.reset();
-        written?;
-        self.offset += bytes;
         if self.group_payload >= self.options.group_bytes {
             self.group_open = false;
         }
@@ -256,11 +258,15 @@ impl<W: Write> ReelWriter<W> {
     }
 
     /// After a failed write: the next segment starts a group, at `offset` of the sink, so that a torn one costs
-    /// no more than itself.
-    pub fn restart_at(&mut self, offset: u64) {
+    /// no more than itself. Answers how many events with how many payload bytes were pending and are given up.
+    pub fn restart_at(&mut self, offset: u64) -> (u64, u64) {
+        let given_up = (u64::from(self.segment.count), u64::from(self.segment.payload_raw));
+        self.seq -= given_up.0;
         self.segment.reset();
+        self.segment.tallies = Tallies::default();
         self.group_open = false;
         self.offset = offset;
+        given_up
     }
 
     /// Ends the reel with its index. The sink is flushed.

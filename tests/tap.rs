@@ -425,14 +425,19 @@ fn a_disk_that_fills_up_costs_only_what_did_not_fit_and_that_is_counted() {
     assert_same("the traffic", &output.stdout, input.as_bytes());
     assert_eq!(output.code(), 9, "{output:?}");
     assert_eq!(output.err().matches("cannot write").count(), 1, "{output:?}");
-    stage.ok(&["reel", "verify", "t.reel"]);
-    let events = stage.events("t.reel");
+    // The index may be what does not fit.
+    assert!(stage.run(&["reel", "verify", "t.reel"], "").code() <= 1);
+    let events = stage.events_of_any("t.reel");
     let gaps: Vec<&Value> = events.iter().filter(|event| event["event"] == "gap").collect();
     assert!(!gaps.is_empty(), "{output:?}");
     let lost: u64 = gaps.iter().filter_map(|gap| gap["data"]["events"].as_u64()).sum();
     let kept = events.iter().filter(|event| event["event"] == "message").count() as u64;
     assert_eq!(kept + lost, 600, "{kept} kept, {lost} counted as lost");
-    assert_eq!(stage.info("t.reel")["kinds"]["message"]["count"], kept, "the index counts what is there");
+    let info = stage.info("t.reel");
+    assert_eq!(
+        (&info["kinds"]["message"]["count"], &info["events"]),
+        (&kept.into(), &(events.len() as u64 - 1).into())
+    );
 }
 
 #[test]

@@ -128,11 +128,15 @@ fn the_legacy_era_is_found_or_chosen() {
 }
 
 const MODERN: &str = r#"
-request = heard()
-assert request["method"] == "server/discover", request
-result(request, supportedVersions=["2026-07-28"], capabilities={"tools": {}},
-    _meta={"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "1"}})
-result(heard(), tools=[])
+while True:
+    request = heard()
+    if request["method"] == "server/discover":
+        result(request, supportedVersions=["2026-07-28"], capabilities={"tools": {}},
+            _meta={"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "1"}})
+    elif request["method"] == "tools/list":
+        result(request, tools=[])
+    else:
+        error(request, -32601, "Method not found")
 "#;
 
 #[test]
@@ -144,7 +148,9 @@ fn the_modern_era_is_found_or_chosen() {
         let output = run(&stage, &["call", "tools/list", "--era", era, "--format", "envelope"], &SCRIPTED);
         assert_eq!(output.code(), 0, "{output:?}");
         assert_eq!((&output.json()["era"], &output.json()["version"]), (&json!("modern"), &json!("2026-07-28")));
-        let said = heard(&stage);
+        let mut said = heard(&stage);
+        // On a machine so busy that the first answer takes seconds, the other era is tried meanwhile.
+        said.retain(|request| request["method"] != "initialize");
         assert_eq!(methods(&said), ["server/discover", "tools/list"]);
         for request in &said {
             let meta = &request["params"]["_meta"];
@@ -156,11 +162,13 @@ fn the_modern_era_is_found_or_chosen() {
 #[test]
 fn no_answer_in_time_is_a_timeout() {
     let stage = Stage::new();
-    script(&stage, "handshake()\nheard()\nheard()\n");
-    let output = run(&stage, &["call", "tools/list", "--timeout", "300ms", "--era", "legacy"], &SCRIPTED);
+    let call = ["call", "tools/call", "name=count_slowly", "arguments.to:=1000", "arguments.interval_ms:=60000"];
+    let options = ["--timeout", "1500ms", "--era", "legacy", "--record", "s.reel"];
+    let output = run(&stage, &[&call[..], &options].concat(), &SERVE);
     assert_eq!(output.code(), 5, "{output:?}");
     assert!(output.err().contains("--timeout"), "{output:?}");
-    assert_eq!(methods(&heard(&stage)).last(), Some(&"notifications/cancelled"));
+    let sent = String::from_utf8(stage.cat("s.reel", "c2s")).expect("text");
+    assert!(sent.lines().last().expect("lines").contains("notifications/cancelled"), "{sent}");
     script(&stage, "while True: heard()");
     let output = run(&stage, &["call", "tools/list", "--timeout", "300ms", "--era", "legacy"], &SCRIPTED);
     assert_eq!(output.code(), 5, "no handshake: {output:?}");
@@ -436,6 +444,12 @@ fn host(stage: &Stage, words: &[&str]) -> (Live, Value) {
     (server, answer["result"].clone())
 }
 
+/// Waits until the server has taken all that was sent so far: a signal could overtake it. It must send nothing itself.
+fn settle(server: &mut Live) {
+    server.send(&json!({"jsonrpc": "2.0", "id": "settled", "method": "ping"}));
+    assert_eq!(server.message(|_| true)["id"], "settled", "nothing comes of itself");
+}
+
 fn reports(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
@@ -530,8 +544,7 @@ fn pushes_repeat_as_often_as_told() {
 fn a_push_waits_for_its_signal() {
     let stage = Stage::new();
     let (mut server, _) = host(&stage, &["fire", "push", "--text", "now", "--on-signal"]);
-    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
-    assert_eq!(server.message(|_| true)["id"], 2, "nothing is pushed before");
+    settle(&mut server);
     for _ in 0..2 {
         server.signal("USR1");
         let push = server.message(|message| message["method"] == "push/event");
@@ -565,6 +578,7 @@ fn a_server_fires_on_a_signal() {
     let push = r#"{"kind":"push","text":"deploy done"}"#;
     let note = r#"{"kind":"notification","method":"x/y","params":{"n":1}}"#;
     let (mut server, _) = host(&stage, &["serve", "--on-signal", push, "--on-signal", note]);
+    settle(&mut server);
     for _ in 0..2 {
         server.signal("USR1");
         assert_eq!(server.message(|_| true)["method"], "push/event");
@@ -579,6 +593,7 @@ fn a_signal_through_the_tap_fires_too() {
     let note = r#"{"kind":"notification","method":"x/y"}"#;
     let words = ["record", "-o", "t.reel", "--", BINARY, "serve", "--on-signal", note];
     let (mut tap, _) = host(&stage, &words);
+    settle(&mut tap);
     tap.signal("USR1");
     assert_eq!(tap.message(|_| true)["method"], "x/y");
     assert_eq!(tap.end().code(), 0);

@@ -319,6 +319,11 @@ impl Live {
         Output { status, stdout, stderr: join(self.stderr.take().expect("not ended yet")) }
     }
 
+    /// Waits for the end and passes over what was not read.
+    pub fn end_unread(mut self) {
+        wait(&mut self.child);
+    }
+
     /// Waits for the end while standard input stays open.
     pub fn end_with_open_stdin(mut self) -> Output {
         let stdin = self.stdin.take();

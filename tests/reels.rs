@@ -185,7 +185,7 @@ fn the_list_with_wall_clock_times() {
 #[test]
 fn in_full() {
     assert_snapshot!(show(&["--full", "--seq", "5", "-n", "6"]), @r##"
-     5     0.050000 ←     93 B  10.0 ms    2 tools/list → 1 tools
+     5     0.050000 ←     93 B  10.0 ms    2 tools/list → ok
        {
          "jsonrpc": "2.0",
          "id": 2,

@@ -65,6 +65,12 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
     }
 }
 
+/// Whether a path names a device, a pipe or an open descriptor (`/dev/fd/3`, which may stand for a plain file): it is
+/// written as it is, neither created nor replaced.
+pub fn is_written_in_place(path: &Path) -> bool {
+    path.exists() && (!path.is_file() || path.starts_with("/dev") || path.starts_with("/proc"))
+}
+
 /// A file that is written beside its final place and moved there when done; `-` is standard output.
 pub enum Output {
     /// A file, its final path, and the path it has until then.
@@ -86,14 +92,14 @@ impl Output {
         if path == Path::new("-") {
             return Ok(Self::Stdout(io::BufWriter::new(io::stdout())));
         }
-        if !overwrite && path.is_file() {
-            return Err(CommandError::usage(format!("{} is there already", path.display()))
-                .hint("name another file, or overwrite it with --force"));
-        }
-        if path.exists() && !path.is_file() {
+        if is_written_in_place(path) {
             let file = File::options().write(true).open(path).map_err(|error| CommandError::writing(path, &error))?;
             let file = io::BufWriter::new(file);
             return Ok(Self::File { file, path: path.to_owned(), temporary: path.to_owned() });
+        }
+        if !overwrite && path.is_file() {
+            return Err(CommandError::usage(format!("{} is there already", path.display()))
+                .hint("name another file, or overwrite it with --force"));
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));

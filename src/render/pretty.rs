@@ -25,7 +25,7 @@ impl Default for Layout {
     }
 }
 
-/// Appends `text` laid out. What is not JSON is passed on as it stands.
+/// Appends `text` laid out. What is not JSON is passed on as it stands, control characters made visible.
 pub fn pretty(text: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     let coloured = !layout.palette.is_plain();
     out.reserve(text.len() * 2);
@@ -159,10 +159,21 @@ impl Printer<'_, '_> {
     fn styled(&mut self, text: &[u8], style: Style) {
         if self.coloured {
             let _ = write!(self.out, "{style}");
-            self.out.extend_from_slice(text);
+            self.plain(text);
             let _ = write!(self.out, "{style:#}");
         } else {
-            self.out.extend_from_slice(text);
+            self.plain(text);
+        }
+    }
+
+    /// Nothing that a peer puts into a text, sound or not, reaches the terminal as a control character.
+    fn plain(&mut self, text: &[u8]) {
+        if text.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+            return self.out.extend_from_slice(text);
+        }
+        let mut buffer = [0u8; 4];
+        for found in String::from_utf8_lossy(text).chars() {
+            self.out.extend_from_slice(super::line::visible(found).encode_utf8(&mut buffer).as_bytes());
         }
     }
 }

@@ -115,7 +115,8 @@ impl Words {
 
     fn tell_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, outcomes: bool) {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
-        if !failed && !(outcomes && summary::tells_results_of(method)) {
+        let is_told = failed || outcomes && summary::tells_results_of(method);
+        if !is_told {
             return self.outcome.push_str("ok");
         }
         let body = event.body();

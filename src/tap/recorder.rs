@@ -83,14 +83,18 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Writes the file header and starts the thread. The clock base is now.
+    /// Writes the file header and starts the thread. The clock base is now. A disk that is full already is told like
+    /// one that fills up later, and does not keep the traffic from flowing.
     pub fn start(sink: impl Sink + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
-        let writer = ReelWriter::create(sink, &options.header, WriterOptions::default())?;
+        let writer = ReelWriter::unwritten(sink, &options.header, WriterOptions::default())?;
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
-        let work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
+        let mut work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
+        if let Err(error) = work.writer.write_header() {
+            work.fail(&error);
+        }
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
         Ok(Self { queue, thread })
     }
@@ -250,16 +254,15 @@ impl<S: Sink> Work<S> {
 
     fn append(&mut self, event: NewEvent<'_>) {
         if self.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
-            return self.lose(event.payload.len());
+            return self.lose(1, event.payload.len() as u64);
         }
         if self.failed_at.take().is_some() && self.resume(event.time).is_err() {
             self.failed_at = Some(Instant::now());
-            return self.lose(event.payload.len());
+            return self.lose(1, event.payload.len() as u64);
         }
-        let had_pending = self.writer.has_pending();
+        let (had_pending, seq, len) = (self.writer.has_pending(), self.writer.next_seq(), event.payload.len());
         match self.writer.append(event) {
             Ok(()) => {
-                self.summary.events += 1;
                 if !self.writer.has_pending() {
                     self.pending_since = None;
                 } else if !had_pending || self.pending_since.is_none() {
@@ -267,16 +270,19 @@ impl<S: Sink> Work<S> {
                 }
             }
             Err(error) => {
-                self.lose(event.payload.len());
+                if self.writer.next_seq() == seq {
+                    // It was not even taken; what was is counted as the writer gives it up.
+                    self.lose(1, len as u64);
+                }
                 self.fail(&error);
             }
         }
     }
 
-    fn lose(&mut self, bytes: usize) {
-        self.gap.events += 1;
-        self.gap.bytes += bytes as u64;
-        self.summary.lost_bytes += bytes as u64;
+    fn lose(&mut self, events: u64, bytes: u64) {
+        self.gap.events += events;
+        self.gap.bytes += bytes;
+        self.summary.lost_bytes += bytes;
     }
 
     fn flush(&mut self) {
@@ -289,16 +295,16 @@ impl<S: Sink> Work<S> {
     }
 
     fn fail(&mut self, error: &io::Error) {
+        let reason = error.to_string();
+        self.gap.reason.clone_from(&reason);
         if self.summary.failure.is_none() {
-            let reason = error.to_string();
             (self.complain)(&format!("cannot write the reel: {reason}; traffic flows on unrecorded"));
-            self.gap.reason = reason.clone();
             self.summary.failure = Some(reason);
         }
         self.pending_since = None;
         self.failed_at = Some(Instant::now());
-        let end = self.writer.written();
-        self.writer.restart_at(end);
+        let (events, bytes) = self.writer.restart_at(self.writer.written());
+        self.lose(events, bytes);
     }
 
     /// Tries to write again: the torn end is cut off, a gap event tells what is missing.
@@ -311,18 +317,22 @@ impl<S: Sink> Work<S> {
         let event = event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload);
         let written = self.writer.append(event).and_then(|()| self.writer.flush());
         if written.is_err() {
-            self.writer.restart_at(end);
+            self.writer.restart_at(self.writer.written());
             self.gap = gap;
         }
         written
     }
 
     fn finish(mut self) -> Summary {
-        if self.failed_at.is_some() {
-            let time = self.queue.now();
-            if self.resume(time).is_err() {
-                return self.summary;
-            }
+        if self.failed_at.is_none()
+            && let Err(error) = self.writer.flush()
+        {
+            self.fail(&error);
+        }
+        let resumed = self.failed_at.is_none() || self.resume(self.queue.now()).is_ok();
+        self.summary.events = self.writer.next_seq();
+        if !resumed {
+            return self.summary;
         }
         match self.writer.finish() {
             Ok(_) => {}

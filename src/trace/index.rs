@@ -166,6 +166,26 @@ impl Tallies {
         self.add(header.kind, header.stream, header.len, message);
     }
 
+    /// Takes the counts of others over; they begin anew.
+    pub fn absorb(&mut self, others: &mut Self) {
+        let add = |sum: &mut Tally, more: &mut Tally| {
+            let more = std::mem::take(more);
+            *sum = Tally(sum.0 + more.0, sum.1 + more.1);
+        };
+        self.kinds.iter_mut().zip(&mut others.kinds).for_each(|(sum, more)| add(sum, more));
+        self.messages.iter_mut().zip(&mut others.messages).for_each(|(sum, more)| add(sum, more));
+        if self.streams.len() < others.streams.len() {
+            self.streams.resize(others.streams.len(), Tally::default());
+        }
+        self.streams.iter_mut().zip(&mut others.streams).for_each(|(sum, more)| add(sum, more));
+        while let Some((number, mut more)) = others.many_streams.pop_first() {
+            add(self.many_streams.entry(number).or_default(), &mut more);
+        }
+        for (name, mut more) in others.methods.drain() {
+            add(self.methods.entry(name).or_default(), &mut more);
+        }
+    }
+
     /// Fills the sums of an index.
     pub fn fill(&self, index: &mut Index) {
         let named = |tally: &&Tally| tally.0 > 0;

@@ -58,6 +58,8 @@ pub const PAYLOAD_LIMIT: usize = 1 << 30;
 pub struct ReelWriter<W: Write> {
     out: W,
     options: WriterOptions,
+    /// The file header, until it is written.
+    unwritten: Vec<u8>,
     offset: u64,
     seq: u64,
     records_encoder: Encoder<'static>,
@@ -85,17 +87,27 @@ struct Pending {
     payload: Vec<u8>,
     /// The header and the records, as they stand in the file.
     assembled: Vec<u8>,
+    tallies: Tallies,
 }
 
 impl<W: Write> ReelWriter<W> {
     /// Begins a reel: writes the file header.
-    pub fn create(mut out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
-        let offset = header.write(&mut out)?;
-        out.flush()?;
+    pub fn create(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
+        let mut writer = Self::unwritten(out, header, options)?;
+        writer.write_header()?;
+        Ok(writer)
+    }
+
+    /// A reel of which nothing is written yet: its file header goes out by [`ReelWriter::write_header`], or before the
+    /// first segment.
+    pub fn unwritten(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
+        let mut unwritten = Vec::new();
+        header.write(&mut unwritten)?;
         Ok(Self {
             out,
             options,
-            offset,
+            unwritten,
+            offset: 0,
             seq: 0,
             records_encoder: encoder(options.level, 16)?,
             payload_encoder: encoder(options.level, options.window_log)?,
@@ -107,6 +119,16 @@ impl<W: Write> ReelWriter<W> {
             index: Index::default(),
             tallies: Tallies::default(),
         })
+    }
+
+    /// Writes the file header, where that is not done yet.
+    pub fn write_header(&mut self) -> io::Result<()> {
+        if !self.unwritten.is_empty() {
+            write_segment(&mut self.out, &self.unwritten, b"")?;
+            self.offset = self.unwritten.len() as u64;
+            self.unwritten = Vec::new();
+        }
+        Ok(())
     }
 
     /// The number that the next event gets.
@@ -172,8 +194,7 @@ impl<W: Write> ReelWriter<W> {
         segment.payload_raw += len;
         segment.count += 1;
         let message = envelope.as_ref().map(|envelope| (envelope.kind, envelope.method.as_deref()));
-        self.tallies.add(event.kind, event.stream, len, message);
-        self.index.bytes += u64::from(len);
+        segment.tallies.add(event.kind, event.stream, len, message);
         self.seq += 1;
         self.group_payload += u64::from(len);
         if segment.payload_raw as usize >= self.options.segment_bytes
@@ -184,8 +205,10 @@ impl<W: Write> ReelWriter<W> {
         Ok(())
     }
 
-    /// Writes what is pending as a segment and flushes the sink.
+    /// Writes what is pending as a segment and flushes the sink. After a failure go on with
+    /// [`ReelWriter::restart_at`].
     pub fn flush(&mut self) -> io::Result<()> {
+        self.write_header()?;
         if self.segment.count == 0 {
             return self.out.flush();
         }
@@ -213,6 +236,10 @@ impl<W: Write> ReelWriter<W> {
         segment.assembled.clear();
         segment.assembled.extend_from_slice(&header.encode());
         segment.assembled.extend_from_slice(&records);
+        write_segment(&mut self.out, &segment.assembled, &segment.payload)?;
+        // Only what is written counts.
+        self.tallies.absorb(&mut segment.tallies);
+        self.index.bytes += u64::from(segment.payload_raw);
         if segment.starts_group {
             self.index.start_group(self.offset, header.first_seq, segment.first_time);
         }
@@ -222,11 +249,8 @@ impl<W: Write> ReelWriter<W> {
             self.index.times =
                 Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
-        let written = write_segment(&mut self.out, &segment.assembled, &segment.payload);
-        let bytes = (segment.assembled.len() + segment.payload.len()) as u64;
+        self.offset += (segment.assembled.len() + segment.payload.len()) as u64;
         segment.reset();
-        written?;
-        self.offset += bytes;
         if self.group_payload >= self.options.group_bytes {
             self.group_open = false;
         }
@@ -234,11 +258,15 @@ impl<W: Write> ReelWriter<W> {
     }
 
     /// After a failed write: the next segment starts a group, at `offset` of the sink, so that a torn one costs
-    /// no more than itself.
-    pub fn restart_at(&mut self, offset: u64) {
+    /// no more than itself. Answers how many events with how many payload bytes were pending and are given up.
+    pub fn restart_at(&mut self, offset: u64) -> (u64, u64) {
+        let given_up = (u64::from(self.segment.count), u64::from(self.segment.payload_raw));
+        self.seq -= given_up.0;
         self.segment.reset();
+        self.segment.tallies = Tallies::default();
         self.group_open = false;
         self.offset = offset;
+        given_up
     }
 
     /// Ends the reel with its index. The sink is flushed.

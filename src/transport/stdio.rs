@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Which pipe bytes passed through.
@@ -29,6 +30,10 @@ pub type Onlooker = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 /// How long a server may take to end after its input was closed, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long the end of standard error is waited for once standard output has ended, so that a server's last words come
+/// before the news of its end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// A running server.
 pub struct StdioServer {
     child: Child,
@@ -44,11 +49,10 @@ pub fn spawn(command: &ServerCommand, onlooker: Option<Onlooker>) -> Result<(Lin
     if let Some(stdin) = child.stdin.take() {
         tokio::spawn(write_lines(stdin, outgoing, Arc::clone(&onlooker)));
     }
-    if let Some(stderr) = child.stderr.take() {
-        tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&onlooker)));
-    }
+    let stderr = child.stderr.take();
+    let said = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&onlooker))));
     if let Some(stdout) = child.stdout.take() {
-        tokio::spawn(read_lines(stdout, incoming, onlooker));
+        tokio::spawn(read_lines(stdout, incoming, onlooker, said));
     }
     Ok((link, StdioServer { child }))
 }
@@ -82,7 +86,12 @@ async fn write_lines(mut stdin: ChildStdin, mut outgoing: mpsc::Receiver<Vec<u8>
     onlooker(Pipe::Stdin, None);
 }
 
-async fn read_lines(mut stdout: impl AsyncRead + Unpin, incoming: mpsc::Sender<Incoming>, onlooker: Onlooker) {
+async fn read_lines(
+    mut stdout: impl AsyncRead + Unpin,
+    incoming: mpsc::Sender<Incoming>,
+    onlooker: Onlooker,
+    said: Option<JoinHandle<()>>,
+) {
     let mut framer = LineFramer::default();
     let mut chunk = vec![0u8; 64 << 10];
     let mut messages = Vec::new();
@@ -107,6 +116,9 @@ async fn read_lines(mut stdout: impl AsyncRead + Unpin, incoming: mpsc::Sender<I
             }
         }
         if got == 0 {
+            if let Some(said) = said {
+                let _ = timeout(LAST_WORDS, said).await;
+            }
             let _ = incoming.send(Incoming::Closed).await;
             return;
         }

@@ -125,9 +125,8 @@ fn describe(args: &RecordArgs, words: &[String]) -> serde_json::Map<String, serd
 fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let mut options = File::options();
     options.write(true).mode(0o600);
-    let special = path.exists() && !path.is_file();
-    if special {
-        // A device or a pipe: written as it is.
+    if reels::is_written_in_place(path) {
+        // Nothing to create or to protect.
     } else if force {
         options.create(true).truncate(true);
     } else {

@@ -151,7 +151,10 @@ fn info_text(
     indexed: bool,
 ) -> String {
     let mut text = format!("{}\n", path.display());
-    let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<10} {value}\n"));
+    let mut row = |name: &str, value: String| {
+        let value: String = value.chars().map(line::visible).collect();
+        text.push_str(&format!("  {name:<10} {value}\n"));
+    };
     row("created", format!("{created} by {}", header.tool));
     if let Some(label) = &header.label {
         row("label", label.clone());

@@ -112,6 +112,9 @@ impl Form {
         let header = shown.event.header;
         write_time(&self.clock, self.created, header.time, &mut self.time);
         write_id(header.message.as_ref().and_then(|message| message.id.as_ref()), &mut self.id);
+        if !self.id.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+            self.id = self.id.chars().map(line::visible).collect();
+        }
         let kind_name;
         let title = match (&header.message, shown.method) {
             (_, Some(method)) => method,
@@ -279,7 +282,7 @@ fn row(line: &Line<'_>) -> [String; 7] {
         line.time.to_owned(),
         arrow.to_owned(),
         line.id.to_owned(),
-        line.title.to_owned(),
+        line.title.chars().map(line::visible).collect(),
         about.chars().map(line::visible).collect(),
         line.latency.map(line::duration).unwrap_or_else(|| line::bytes(line.size)),
     ]

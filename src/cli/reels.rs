@@ -1,6 +1,7 @@
 //! Where reels lie, and opening them: a path, `-` for standard input, or the newest recording.
 
 use super::error::{CommandError, ErrorKind};
+use super::printer::Printer;
 use crate::trace::ReelReader;
 use std::fs::File;
 use std::io::{self, Write};
@@ -63,6 +64,16 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
         Ok(reader) => Ok((reader, path)),
         Err(error) => Err(CommandError::reel(&path, &error)),
     }
+}
+
+/// Opens a reel that is to be read to its end; one whose writer did not finish it is told, for its last moments may be
+/// missing.
+pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader, PathBuf), CommandError> {
+    let (reader, path) = open(path)?;
+    if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
+        printer.note(&format!("{} has no index: its recorder was killed, or is still at work", path.display()));
+    }
+    Ok((reader, path))
 }
 
 /// Whether a path names a device, a pipe or an open descriptor (`/dev/fd/3`, which may stand for a plain file): it is

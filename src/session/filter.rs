@@ -319,6 +319,9 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(wrong(format!("no such term; text is searched with text:{token}")));
     };
+    if value.is_empty() && name != "text" {
+        return Err(wrong("a value is missing after the colon".into()));
+    }
     Ok(match name {
         "method" => Term::Method(glob(value).map_err(wrong)?),
         "tool" => Term::Tool(glob(value).map_err(wrong)?),
@@ -458,6 +461,7 @@ mod tests {
         assert!(reason("text:\"a").contains("quote"));
         assert!(reason("error )").contains("alone"));
         assert!(reason("slow:fast").contains("500ms"));
+        assert!(reason("method:").contains("missing"));
     }
 
     proptest! {

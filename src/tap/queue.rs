@@ -88,6 +88,8 @@ struct Inner {
     recorder_gone: bool,
     /// The recorder waits without a time limit: the next chunk must wake it.
     recorder_asleep: bool,
+    /// A relay waits for room: what has gathered is to be taken now.
+    relay_waits: bool,
 }
 
 /// The queue.
@@ -133,6 +135,7 @@ impl Queue {
                 losing.2 += 1;
                 return;
             }
+            inner.relay_waits = true;
             self.to_recorder.notify_one();
             inner = self.to_relays.wait(inner).unwrap_or_else(PoisonError::into_inner);
             if inner.recorder_gone {
@@ -183,7 +186,7 @@ impl Queue {
         batch.clear();
         let mut inner = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
-        while !inner.closed && inner.batch.bytes.len() <= self.bound / 2 {
+        while !inner.closed && !inner.relay_waits && inner.batch.bytes.len() <= self.bound / 2 {
             match deadline {
                 None if !inner.batch.entries.is_empty() => break,
                 None => {
@@ -200,6 +203,7 @@ impl Queue {
             }
         }
         inner.recorder_asleep = false;
+        inner.relay_waits = false;
         if inner.closed {
             for lane in LANES {
                 note_loss(&mut inner, lane);

@@ -289,6 +289,15 @@ impl ReelReader {
         Ok(self.index.as_ref())
     }
 
+    /// Whether the reel's writer finished it. A pipe is taken to be finished.
+    pub fn is_finished(&self) -> io::Result<bool> {
+        let Input::File(file) = &self.input else { return Ok(true) };
+        let mut trailer = [0u8; TRAILER_LEN];
+        let Some(at) = file.metadata()?.len().checked_sub(TRAILER_LEN as u64) else { return Ok(false) };
+        file.read_exact_at(&mut trailer, at)?;
+        Ok(decode_trailer(&trailer).is_some())
+    }
+
     fn read_index(&mut self) -> io::Result<Option<Index>> {
         let Input::File(file) = &self.input else { return Ok(None) };
         let length = file.metadata()?.len();

@@ -72,7 +72,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
 }
 
 fn collect(path: &Path, context: &Context) -> Result<Vec<Unit>, CommandError> {
-    let (reader, path) = reels::open(Some(path))?;
+    let (reader, path) = reels::open_whole(Some(path), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut collector = Collector::default();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {

@@ -38,7 +38,7 @@ pub enum ExportFormat {
 }
 
 pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);

@@ -285,7 +285,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 }
 
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut damaged = false;
     let mut reader: ReelReader = reader.with_payloads();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {

@@ -103,7 +103,7 @@ const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (path, words) = split_words(&args.words);
     let filter = parse_filter(&words.join(" "))?;
-    let (mut reader, path) = reels::open(path)?;
+    let (mut reader, path) = if args.follow { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
     if args.follow {
         reader = reader.following();
     }

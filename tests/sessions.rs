@@ -1,6 +1,6 @@
 //! Whole sessions through the binary: the demonstration, what the validator says of it, and comparisons.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on says why and fails")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says why and fails")]
 
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;
@@ -75,7 +75,7 @@ const OPENING: [(&str, &str); 3] = [
     ("c2s", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#),
 ];
 
-fn with_call<'a>(answer: &'a str) -> Vec<(&'static str, &'a str)> {
+fn with_call(answer: &str) -> Vec<(&'static str, &str)> {
     let mut messages: Vec<(&str, &str)> = OPENING.to_vec();
     messages.push(("c2s", r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}"#));
     messages.push(("s2c", answer));

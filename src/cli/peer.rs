@@ -1,9 +1,9 @@
 //! What `call` and `fire` share: options of the client, opening the connection, telling what happened, the reel.
 
-use super::Context;
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
 use super::target::{Target, span};
+use super::{Context, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Handshake, Output, Root};
 use crate::render::line;
@@ -16,7 +16,6 @@ use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -127,7 +126,7 @@ fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
     let recorder = if path == Path::new("-") {
         start(ForwardOnly(std::io::stdout()), options)
     } else {
-        File::create(path).and_then(|file| start(file, options))
+        start(reels::create(path, false)?, options)
     };
     Ok((recorder.map_err(failed)?, path.to_owned()))
 }

@@ -5,6 +5,7 @@ use super::printer::Printer;
 use crate::trace::ReelReader;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where recordings are kept: `$MCPREEL_HOME/reels`, or `mcpreel` under the user's state folder.
@@ -24,7 +25,8 @@ pub fn folder() -> Result<PathBuf, CommandError> {
 /// A new recording's path in the folder, which is made: `20261121-205030-NAME-PID.reel`.
 pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     let folder = folder()?;
-    std::fs::create_dir_all(&folder).map_err(|error| CommandError::writing(&folder, &error))?;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| CommandError::writing(&folder, &error))?;
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let safe: String = name
         .chars()
@@ -82,6 +84,26 @@ pub fn is_written_in_place(path: &Path) -> bool {
     path.exists() && (!path.is_file() || path.starts_with("/dev") || path.starts_with("/proc"))
 }
 
+/// Creates a reel for a recorder. It may hold what nobody else should read, so it is the user's only.
+pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
+    let mut options = File::options();
+    options.write(true).mode(0o600);
+    if is_written_in_place(path) {
+        // Nothing to create or to protect.
+    } else if force {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    options.open(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            return CommandError::usage(format!("{} is there already", path.display()))
+                .hint("name another file, or overwrite it with --force");
+        }
+        CommandError::writing(path, &error)
+    })
+}
+
 /// A file that is written beside its final place and moved there when done; `-` is standard output.
 pub enum Output {
     /// A file, its final path, and the path it has until then.
@@ -115,7 +137,9 @@ impl Output {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let temporary = path.with_file_name(name);
-        let file = File::create(&temporary).map_err(|error| CommandError::writing(path, &error))?;
+        // What crossed a wire is the user's only.
+        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary);
+        let file = file.map_err(|error| CommandError::writing(path, &error))?;
         Ok(Self::File { file: io::BufWriter::new(file), path: path.to_owned(), temporary })
     }
 

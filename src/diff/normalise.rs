@@ -163,10 +163,28 @@ impl<'a> Walk<'_, '_, 'a> {
         if !options.keep_ids && (volatile::is_uuid(&text) || made_up()) {
             return Node::Id(quote(&text).into());
         }
-        match self.opened(&text) {
+        match self.opened(&text).or_else(|| self.pieces(&text)) {
             Some(inner) => Node::Json { text: text.into(), inner: Box::new(inner) },
             None => Node::Text(text.into()),
         }
+    }
+
+    /// Prose with UUIDs in it as a list: the words between them, and each UUID as an id.
+    fn pieces(&self, text: &str) -> Option<Node> {
+        if self.by.options.exact || self.by.options.keep_ids {
+            return None;
+        }
+        let (mut pieces, mut rest) = (Vec::new(), text);
+        while let Some((before, id, after)) = volatile::split_at_uuid(rest) {
+            pieces.push(Node::Text(before.into()));
+            pieces.push(Node::Id(quote(id).into()));
+            rest = after;
+        }
+        if pieces.is_empty() {
+            return None;
+        }
+        pieces.push(Node::Text(rest.into()));
+        Some(Node::List(pieces))
     }
 
     /// What a `content[].text` holds where that is an object or an array.

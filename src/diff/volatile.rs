@@ -14,6 +14,7 @@ const MADE_UP: &[&str] = &[
     "threadId",
     "nextCursor",
     "cursor",
+    "checkpoint",
 ];
 
 /// Members that hold a time, whatever stands before or after.
@@ -41,6 +42,17 @@ pub(super) fn is_uuid(text: &str) -> bool {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         })
+}
+
+/// The first UUID in a text, with what stands before and after it.
+pub(super) fn split_at_uuid(text: &str) -> Option<(&str, &str, &str)> {
+    const FIRST_HYPHEN: usize = 8;
+    const LENGTH: usize = 36;
+    memchr::memchr_iter(b'-', text.as_bytes()).find_map(|hyphen| {
+        let start = hyphen.checked_sub(FIRST_HYPHEN)?;
+        let id = text.get(start..start + LENGTH).filter(|id| is_uuid(id))?;
+        Some((&text[..start], id, &text[start + LENGTH..]))
+    })
 }
 
 /// Whether the text is a date and a time as in RFC 3339. A date alone is none: `2025-06-18` is a protocol version.
@@ -105,6 +117,10 @@ mod tests {
         }
         assert!(is_uuid("123e4567-e89b-12d3-a456-426614174000"));
         assert!(!is_uuid("123e4567-e89b-12d3-a456-42661417400g") && !is_uuid("abc"));
+        let (before, id, after) =
+            split_at_uuid("event-x 123e4567-e89b-12d3-a456-426614174000 went").expect("there is one");
+        assert_eq!((before, id.len(), after), ("event-x ", 36, " went"));
+        assert!(split_at_uuid("no-such-thing é-").is_none());
         assert!(names_a_time("createdAt") && names_a_time("timestamp") && names_a_time("timestampMs"));
         assert!(!names_a_time("timeout") && !names_a_time("format") && !names_a_time("items"));
         assert_eq!(epoch_digits("1718700000"), Some(10));

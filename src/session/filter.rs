@@ -186,6 +186,9 @@ pub fn tool_name(body: &[u8]) -> Option<String> {
 fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
     let named = |room: Option<&dyn extension::Extension>| room.is_some_and(|room| room.descriptor().name == name);
     let Some(method) = facts.method else { return Some(false) };
+    if matches!(method, "initialize" | "server/discover") {
+        return facts.body.map(|body| declares(name, body));
+    }
     if method != "tools/call" {
         return Some(named(extension::of_method(method)));
     }
@@ -193,6 +196,13 @@ fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
         return Some(named(extension::of_tool(tool)));
     }
     facts.body.map(|body| tool_name(body).is_some_and(|tool| named(extension::of_tool(&tool))))
+}
+
+/// Whether a handshake's message declares the proposal.
+fn declares(name: &str, body: &[u8]) -> bool {
+    let capabilities = ["params", "result"].into_iter().find_map(|part| json::at_path(body, &[part, "capabilities"]));
+    let (Some(capabilities), Some(room)) = (capabilities, extension::by_name(name)) else { return false };
+    room.descriptor().places.iter().any(|place| json::at_path(capabilities, place.path).is_some())
 }
 
 fn contains_ignoring_case(body: &[u8], text: &[u8]) -> bool {
@@ -297,9 +307,12 @@ pub const TERMS: &[(&str, &str)] = &[
     ("method:tools/*", "the method, or that of the answered request; * and ? are wildcards"),
     ("dir:s2c", "the direction: c2s or s2c"),
     ("tool:Bash", "the tool called, or the one an answer is from"),
-    ("ext:mcpl", "a proposal's messages: conversation, reminder, mcpl, hooks, mcpe"),
-    ("kind:notification", "request, notification, result, error, response, batch, malformed, noise, blank"),
-    ("event:stderr", "what is no message: stderr, stream-opened, stream-closed, transport, gap, note"),
+    ("ext:mcpl", "a proposal's messages and declarations: conversation, reminder, mcpl, hooks, mcpe"),
+    (
+        "kind:notification",
+        "request, notification, result, error, response, batch, unclassified, malformed, noise, blank",
+    ),
+    ("event:stderr", "message, stderr, stream-opened, stream-closed, transport, gap, note"),
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
     ("error", "errors, tool errors, malformed lines"),
@@ -440,6 +453,18 @@ mod tests {
         {
             assert_eq!(passes(no), Some(false), "{no}");
         }
+    }
+
+    #[test]
+    fn a_handshake_belongs_to_the_proposals_it_declares() {
+        let header = header(MessageKind::Result, Direction::ServerToClient, 0, 100);
+        let body = br#"{"id":0,"result":{"capabilities":{"hooks":{"declarations":[]},"experimental":{"mcpl":{}}}}}"#;
+        let facts = Facts { header: &header, method: Some("initialize"), latency: None, tool: None, body: Some(body) };
+        let decide = |filter: &str| Filter::parse(filter).expect(filter).decide(&facts);
+        assert_eq!(
+            (decide("ext:hooks"), decide("ext:mcpl"), decide("ext:mcpe")),
+            (Some(true), Some(true), Some(false))
+        );
     }
 
     #[test]

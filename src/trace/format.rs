@@ -87,6 +87,9 @@ impl FileHeader {
     pub fn write(&self, out: &mut impl Write) -> io::Result<u64> {
         let mut body = Vec::new();
         ciborium::into_writer(self, &mut body).map_err(io::Error::other)?;
+        if body.len() > FILE_HEADER_LIMIT as usize {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "label and notes are longer than 1 MiB together"));
+        }
         let mut bytes = Vec::with_capacity(body.len() + 28);
         bytes.extend_from_slice(&SIGNATURE);
         bytes.extend_from_slice(&VERSION.major.to_le_bytes());

@@ -125,7 +125,8 @@ impl Index {
 /// Sums while events go by, cheaply: names are made only when the index is taken.
 #[derive(Debug, Default)]
 pub struct Tallies {
-    kinds: [Tally; 8],
+    /// By kind number, as far as kinds were met.
+    kinds: Vec<Tally>,
     messages: [Tally; MessageKind::ALL.len()],
     methods: std::collections::HashMap<Box<str>, Tally, foldhash::fast::RandomState>,
     streams: Vec<Tally>,
@@ -138,9 +139,11 @@ const DENSE_STREAMS: usize = 256;
 impl Tallies {
     /// Counts one event.
     pub fn add(&mut self, kind: EventKind, stream: u32, len: u32, message: Option<(MessageKind, Option<&str>)>) {
-        if let Some(tally) = self.kinds.get_mut(usize::from(kind.number())) {
-            tally.add(len);
+        let number = usize::from(kind.number());
+        if self.kinds.len() <= number {
+            self.kinds.resize(number + 1, Tally::default());
         }
+        self.kinds[number].add(len);
         match self.streams.get_mut(stream as usize) {
             Some(tally) => tally.add(len),
             None if (stream as usize) < DENSE_STREAMS => {
@@ -172,6 +175,7 @@ impl Tallies {
             let more = std::mem::take(more);
             *sum = Tally(sum.0 + more.0, sum.1 + more.1);
         };
+        self.kinds.resize(self.kinds.len().max(others.kinds.len()), Tally::default());
         self.kinds.iter_mut().zip(&mut others.kinds).for_each(|(sum, more)| add(sum, more));
         self.messages.iter_mut().zip(&mut others.messages).for_each(|(sum, more)| add(sum, more));
         if self.streams.len() < others.streams.len() {
@@ -189,7 +193,7 @@ impl Tallies {
     /// Fills the sums of an index.
     pub fn fill(&self, index: &mut Index) {
         let named = |tally: &&Tally| tally.0 > 0;
-        index.kinds = (0u8..)
+        index.kinds = (0u8..=u8::MAX)
             .zip(&self.kinds)
             .filter(|(_, tally)| named(tally))
             .map(|(number, tally)| (EventKind::from_number(number).name(), *tally))

@@ -102,9 +102,10 @@ impl Input {
         into.clear();
         match self {
             Self::File(file) => {
-                into.resize(len, 0);
                 let mut got = 0;
                 while got < len {
+                    // A claimed length is trusted only as far as there are bytes.
+                    into.resize(len.min(got + STEP), 0);
                     match file.read_at(&mut into[got..], offset + got as u64) {
                         Ok(0) => break,
                         Ok(more) => got += more,
@@ -119,7 +120,7 @@ impl Input {
                 while buffer.len() < needed && !*ended {
                     let at = buffer.len();
                     // Exactly what is asked for, so that a follower of a pipe never waits for more.
-                    buffer.resize(needed.min(at + (1 << 20)), 0);
+                    buffer.resize(needed.min(at + STEP), 0);
                     let got = read_up_to(source, &mut buffer[at..])?;
                     *ended = at + got < buffer.len();
                     buffer.truncate(at + got);
@@ -182,6 +183,9 @@ pub struct ReelReader {
     spare: Option<Block>,
     index: Option<Index>,
 }
+
+/// How much is read at once, at most.
+const STEP: usize = 1 << 20;
 
 /// Read ahead at each segment: its header and, most often, all its records.
 const READ_AHEAD: usize = 4 << 10;
@@ -502,6 +506,9 @@ impl ReelReader {
                 return Ok(Err("the check sum of its payload does not match".into()));
             }
             if part.header.flags & PAYLOAD_STORED != 0 {
+                if part.header.payload_len != part.header.payload_raw {
+                    return Ok(Err("its payload has not the length it claims".into()));
+                }
                 block.payload.clear();
                 block.payload.extend_from_slice(&self.scratch);
             } else if let Err(reason) =
@@ -544,7 +551,11 @@ impl ReelReader {
                 let mut last = [0u8; 1];
                 Ok(file.read_at(&mut last, end - 1)? == 1)
             }
-            Input::Stream { buffer, start: kept, ended, .. } => Ok(!*ended || *kept + buffer.len() as u64 >= end),
+            stream @ Input::Stream { .. } => {
+                let mut last = Vec::new();
+                stream.read_at(end - 1, 1, &mut last)?;
+                Ok(last.len() == 1)
+            }
         }
     }
 
@@ -594,6 +605,7 @@ impl ReelReader {
         }
         self.offset = offset;
         self.group_broken = true;
+        self.position.seq = expected + lost;
         Ok(Item::Damage(Damage {
             offset: start,
             bytes: offset - start,
@@ -618,6 +630,7 @@ impl ReelReader {
                 if header.starts_group() || header.kind == SegmentKind::Footer {
                     self.offset = offset + at as u64;
                     self.group_broken = true;
+                    self.position.seq = expected.max(header.first_seq);
                     return Ok(Item::Damage(Damage {
                         offset: start,
                         bytes: self.offset - start,

@@ -130,7 +130,8 @@ pub fn decode(
     methods: &mut Methods,
     out: &mut Vec<EventHeader>,
 ) -> Option<()> {
-    out.reserve(count as usize);
+    // The claimed count is trusted only as far as there are bytes for it: no record takes less than seven.
+    out.reserve((count as usize).min(records.len() / 7));
     for _ in 0..count {
         let mut reader = Fields { bytes: records };
         let header = reader.record(position, methods)?;
@@ -163,7 +164,7 @@ impl<'a> Fields<'a> {
         let message =
             if kind == EventKind::Message && left > 0 { Some(self.message(&mut left, methods)?) } else { None };
         for _ in 0..left {
-            self.skip_one()?;
+            self.skip_one(0)?;
         }
         Some(EventHeader {
             seq: position.seq,
@@ -263,12 +264,17 @@ impl<'a> Fields<'a> {
     }
 
     /// Passes over one item that a newer minor version may have added.
-    fn skip_one(&mut self) -> Option<()> {
+    fn skip_one(&mut self, depth: u8) -> Option<()> {
+        const DEEPEST: u8 = 16;
+        if depth > DEEPEST {
+            return None;
+        }
+        // However many items are claimed, each takes a byte at least, so this ends with the bytes.
         match self.pull()? {
             Header::Bytes(Some(length)) | Header::Text(Some(length)) => self.take(length).map(|_| ()),
-            Header::Array(Some(items)) => (0..items).try_for_each(|_| self.skip_one()),
-            Header::Map(Some(items)) => (0..items * 2).try_for_each(|_| self.skip_one()),
-            Header::Tag(_) => self.skip_one(),
+            Header::Array(Some(items)) => (0..items).try_for_each(|_| self.skip_one(depth + 1)),
+            Header::Map(Some(items)) => (0..items.checked_mul(2)?).try_for_each(|_| self.skip_one(depth + 1)),
+            Header::Tag(_) => self.skip_one(depth + 1),
             Header::Positive(_) | Header::Negative(_) | Header::Simple(_) | Header::Float(_) => Some(()),
             _ => None,
         }

@@ -231,6 +231,94 @@ fn other_files_are_refused_with_a_reason() {
     assert!(ReelReader::open(directory.path()).err().expect("refused").to_string().contains("directory"));
 }
 
+/// One flushed zstd part.
+fn packed(raw: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).expect("an encoder");
+    encoder.write_all(raw).and_then(|()| encoder.flush()).expect("a Vec takes all");
+    encoder.get_ref().clone()
+}
+
+/// A reel of one segment with these records and this payload; `alter` may lie in its header.
+fn hostile(records: &[u8], payload: &[u8], alter: impl FnOnce(&mut format::SegmentHeader)) -> Vec<u8> {
+    let (packed_records, packed_payload) = (packed(records), packed(payload));
+    let mut header = format::SegmentHeader {
+        kind: format::SegmentKind::Events,
+        flags: format::STARTS_GROUP,
+        first_seq: 0,
+        first_time: 0,
+        count: 1,
+        records_raw: records.len() as u32,
+        records_len: packed_records.len() as u32,
+        payload_raw: payload.len() as u32,
+        payload_len: packed_payload.len() as u32,
+        records_crc: crc32c::crc32c(&packed_records),
+        payload_crc: crc32c::crc32c(&packed_payload),
+    };
+    alter(&mut header);
+    let mut bytes = Vec::new();
+    FileHeader::default().write(&mut bytes).expect("a Vec takes all");
+    bytes.extend_from_slice(&header.encode());
+    bytes.extend_from_slice(&packed_records);
+    bytes.extend_from_slice(&packed_payload);
+    bytes
+}
+
+/// `[stderr, 0, 0, 0, whole, 1]`
+const RECORD: [u8; 7] = [0x86, 1, 0, 0, 0, 5, 1];
+
+#[test]
+fn a_hostile_reel_is_damage_and_costs_little() {
+    let longer = [&[0x87u8], &RECORD[1..]].concat();
+    let deep = [&longer[..], &vec![0xc6; 100_000], &[0]].concat();
+    let huge_map = [&longer[..], &[0xbb], &[0xff; 8]].concat();
+    let many_items = [&longer[..], &[0x9b], &[0x7f; 8]].concat();
+    let cases: [(&str, Vec<u8>); 7] = [
+        ("a count beyond the records", hostile(&RECORD, b"x", |header| header.count = u32::MAX)),
+        ("tags without end", hostile(&deep, b"x", |_| {})),
+        ("a map of all items there are", hostile(&huge_map, b"x", |_| {})),
+        ("a list of more items than bytes", hostile(&many_items, b"x", |_| {})),
+        ("records longer than the file", hostile(&RECORD, b"x", |header| header.records_len = 0xf000_0000)),
+        ("a payload longer than the file", hostile(&RECORD, b"x", |header| header.payload_len = 0xf000_0000)),
+        ("a stored payload of another length", hostile(&RECORD, b"x", |header| header.flags |= format::PAYLOAD_STORED)),
+    ];
+    for (what, bytes) in cases {
+        let (_dir, path) = TempReel::of(&bytes);
+        for reader in [from_bytes(&bytes), ReelReader::open(&path)] {
+            let (events, damages) = read(reader.expect("a reel"));
+            assert_eq!((events.len(), damages.len()), (0, 1), "{what}: {damages:?}");
+        }
+    }
+    let (events, damages) = read(from_bytes(&hostile(&RECORD, b"x", |_| {})).expect("a reel"));
+    assert_eq!((events.len(), damages.len()), (1, 0), "the sound one is read");
+}
+
+#[test]
+fn groups_damaged_in_a_row_are_counted_once() {
+    let bytes = write(&sample(), small_groups());
+    let (_dir, path) = TempReel::of(&bytes);
+    let groups = ReelReader::open(&path).expect("a reel").index().expect("reads").expect("a footer").groups.clone();
+    let mut altered = bytes.clone();
+    for group in &groups[1..3] {
+        // Inside the records, past the segment's header.
+        altered[group.0 as usize + format::SEGMENT_HEADER_LEN + 3] ^= 0xff;
+    }
+    let (found, damages) = read(from_bytes(&altered).expect("a reel"));
+    let told: u64 = damages.iter().map(|damage| damage.events).sum();
+    assert_eq!(told, (sample().len() - found.len()) as u64, "{damages:?}");
+    assert_eq!(told, groups[3].1 - groups[1].1);
+}
+
+#[test]
+fn times_too_far_apart_for_a_difference_are_kept() {
+    let events: Vec<Stored> = [i64::MIN + 5, i64::MAX - 5, 0]
+        .map(|time| (time, 0, EventKind::Stderr, Direction::ServerToClient, Framing::Whole, b"x".to_vec()))
+        .to_vec();
+    let (found, damages) = read(from_bytes(&write(&events, small_groups())).expect("a reel"));
+    assert_eq!(damages, []);
+    assert_eq!(found.into_iter().map(|event| event.1).collect::<Vec<_>>(), events);
+}
+
 fn any_event() -> impl Strategy<Value = Stored> {
     let kind = prop_oneof![4 => Just(EventKind::Message), 1 => Just(EventKind::Stderr), 1 => Just(EventKind::Note)];
     let payload = prop_oneof![

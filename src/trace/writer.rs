@@ -1,4 +1,4 @@
-//! Writing a reel: events go in, segments come out, each in one write, so that a killed writer loses at most the last.
+//! Writing a reel: events go in, whole segments come out, so that a killed writer loses at most the last.
 
 use super::event::{EventKind, Flags};
 use super::format::{FileHeader, PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer};
@@ -163,6 +163,10 @@ impl<W: Write> ReelWriter<W> {
         }
         let envelope = (event.kind == EventKind::Message).then(|| Envelope::scan(event.framing.body(event.payload)));
         let flags = derived_flags(event.flags, envelope.as_ref());
+        if event.time.checked_sub(self.segment.last_time).is_none() {
+            // Too far apart for a difference: a new segment begins with a time of its own.
+            self.flush()?;
+        }
         if self.segment.count == 0 {
             self.begin_segment(event.time)?;
         }

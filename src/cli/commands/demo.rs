@@ -61,7 +61,7 @@ struct Host {
 
 async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
     let program = std::env::current_exe().map_err(|error| CommandError::reading(Path::new("mcpreel"), &error))?;
-    let words = ["record", "--force", "--label", "demo", "-o"].map(Into::into);
+    let words = ["record", "--label", "demo", "-o"].map(Into::into);
     let mut argv = vec![program.clone().into_os_string()];
     argv.extend(words);
     argv.extend([path.into(), "--".into(), program.into_os_string(), "serve".into()]);

@@ -44,9 +44,10 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let mut reader = Reader::new(input).map_err(bad)?;
     let mut out = Output::create(&args.output, args.force)?;
     match convert(&mut reader, &mut out, args, context, total) {
-        Ok((events, bytes)) => {
+        Ok(events) => {
             out.finish()?;
             if args.output != Path::new("-") {
+                let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
                 context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
             }
             Ok(Outcome::Clean)
@@ -58,14 +59,14 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     }
 }
 
-/// Copies every event. Answers how many there were, and the reel's length.
+/// Copies every event. Answers how many there were.
 fn convert(
     reader: &mut Reader<Box<dyn BufRead>>,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,
     total: u64,
-) -> Result<(u64, u64), CommandError> {
+) -> Result<u64, CommandError> {
     let writing = |error: io::Error| CommandError::writing(&args.output, &error);
     let header = reader.header().clone();
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
@@ -81,7 +82,7 @@ fn convert(
         progress.reach(taken);
     }
     progress.finish();
-    let (events, bytes) = (writer.next_seq(), writer.written());
+    let events = writer.next_seq();
     writer.finish().map_err(writing)?;
-    Ok((events, bytes))
+    Ok(events)
 }

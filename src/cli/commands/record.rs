@@ -9,9 +9,7 @@ use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
 use crate::transport::child::SpawnError;
 use clap::{Args, ValueEnum};
-use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Tap a session: start a server, relay every byte both ways, keep a copy in a reel.
@@ -73,7 +71,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     };
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
-    let file = create(&path, args.force)?;
+    let file = reels::create(&path, args.force)?;
     let recorder =
         Recorder::start(file, recorder_options(args)).map_err(|error| CommandError::writing(&path, &error))?;
     if context.verbose > 0 {
@@ -119,26 +117,6 @@ fn describe(args: &RecordArgs, words: &[String]) -> serde_json::Map<String, serd
         told.insert("env".into(), args.target.env_names().into());
     }
     told
-}
-
-/// A reel may hold what nobody else should read: it is the user's only.
-fn create(path: &Path, force: bool) -> Result<File, CommandError> {
-    let mut options = File::options();
-    options.write(true).mode(0o600);
-    if reels::is_written_in_place(path) {
-        // Nothing to create or to protect.
-    } else if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options.open(path).map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return CommandError::usage(format!("{} is there already", path.display()))
-                .hint("name another file, or overwrite it with --force");
-        }
-        CommandError::writing(path, &error)
-    })
 }
 
 /// A short name for the server, from its command: the last word that looks like one.

@@ -262,12 +262,12 @@ impl Stats {
             line::duration(self.last - self.first.unwrap_or(self.last)),
         );
         let extras = [
-            (self.open.len() as u64, "requests unanswered"),
-            (self.orphans, "answers without a request"),
-            (self.gaps, "gaps in the recording"),
+            (self.open.len() as u64, "request", "s", " unanswered"),
+            (self.orphans, "answer", "s", " without a request"),
+            (self.gaps, "gap", "s", " in the recording"),
         ];
-        for (count, what) in extras.into_iter().filter(|(count, _)| *count > 0) {
-            text.push_str(&format!("\n{count} {what}"));
+        for (count, what, plural, rest) in extras.into_iter().filter(|extra| extra.0 > 0) {
+            text.push_str(&format!("\n{count} {what}{}{rest}", if count == 1 { "" } else { plural }));
         }
         if !names.is_empty() {
             text.push_str(&format!("\n\n{built}"));

@@ -1,0 +1,505 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'mcpreel'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'mcpreel' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
+            [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server on standard input and output: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page, or write all of them')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;demo' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here; among the recordings where nothing is named')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here; among the recordings where nothing is named')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;record' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'A name for the reel')
+            [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'A note kept in the reel (repeatable)')
+            [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do when recording cannot keep up: hold the traffic back, or record less and say so')
+            [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'How many bytes may wait for the recorder')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;call' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel; `-` is standard output')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
+            [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;user-message' {
+            [CompletionResult]::new('--message-id', '--message-id', [CompletionResultType]::ParameterName, 'Its id; a new one where none is given')
+            [CompletionResult]::new('--history', '--history', [CompletionResultType]::ParameterName, 'An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT')
+            [CompletionResult]::new('--carrier', '--carrier', [CompletionResultType]::ParameterName, 'How it travels')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take')
+            [CompletionResult]::new('--linger', '--linger', [CompletionResultType]::ParameterName, 'How long to wait after the deadline, to name late answers')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel; `-` is standard output')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not subscribe')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;hook' {
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool''s bare name (tool events)')
+            [CompletionResult]::new('--tool-server', '--tool-server', [CompletionResultType]::ParameterName, 'The server that provides the tool')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'The tool''s arguments (repeatable): name=text, name:=JSON, a JSON object, @file')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The tool''s result (repeatable), as --input')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'For {project_name}; the current folder''s name where none is given')
+            [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'For {session_id}')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel; `-` is standard output')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--no-call', '--no-call', [CompletionResultType]::ParameterName, 'Name the context tools, but do not call them')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;push' {
+            [CompletionResult]::new('--text', '--text', [CompletionResultType]::ParameterName, 'What happened, in words')
+            [CompletionResult]::new('--feature-set', '--feature-set', [CompletionResultType]::ParameterName, 'The feature set that it belongs to; the server''s own that declares pushEvents where none is named')
+            [CompletionResult]::new('--event-id', '--event-id', [CompletionResultType]::ParameterName, 'The event''s id; a new one where none is given')
+            [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'Where it is from (repeatable): name=text, name:=JSON, a JSON object')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'Again and again, so far apart')
+            [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'How often at most')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;help' {
+            [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
+            [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;help;user-message' {
+            break
+        }
+        'mcpreel;fire;help;hook' {
+            break
+        }
+        'mcpreel;fire;help;push' {
+            break
+        }
+        'mcpreel;fire;help;help' {
+            break
+        }
+        'mcpreel;show' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Run a jq program on each event''s JSON object and print what it gives')
+            [CompletionResult]::new('--time', '--time', [CompletionResultType]::ParameterName, 'How times are shown')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Begin at this time: seconds from the reel''s beginning, or an RFC 3339 time')
+            [CompletionResult]::new('--seq', '--seq', [CompletionResultType]::ParameterName, 'Begin at this event')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show at most so many events')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Show at most so many events')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Short for `--format full`')
+            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'The exact payload bytes, each followed by a line end')
+            [CompletionResult]::new('--no-fold', '--no-fold', [CompletionResultType]::ParameterName, 'Do not fold long strings in the full form')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Keep reading as the reel grows')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;stats' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;validate' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'The least bad finding that makes the exit code 1')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--rules', '--rules', [CompletionResultType]::ParameterName, 'List the rules instead')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;diff' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--ignore', '--ignore', [CompletionResultType]::ParameterName, 'A place that never counts, a JSON pointer from the message''s root with `*` for any one member (repeatable)')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'Member order, number spelling and JSON inside text count too')
+            [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'The order of exchanges, and of lists with names, counts too')
+            [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Ids are compared by value')
+            [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'Times are compared by value')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;serve' {
+            [CompletionResult]::new('--declare', '--declare', [CompletionResultType]::ParameterName, 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe')
+            [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Send this whenever the process gets SIGUSR1 (repeatable)')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'What a reel says about itself and holds')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
+            [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
+            [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;reel;info' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;verify' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;repair' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here; in place where nothing is named; `-` is standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here; in place where nothing is named; `-` is standard output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;index' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;compact' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here; in place where nothing is named; `-` is standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here; in place where nothing is named; `-` is standard output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;cat' {
+            [CompletionResult]::new('--stream', '--stream', [CompletionResultType]::ParameterName, 'Whose bytes')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;help' {
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'What a reel says about itself and holds')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
+            [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
+            [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;reel;help;info' {
+            break
+        }
+        'mcpreel;reel;help;verify' {
+            break
+        }
+        'mcpreel;reel;help;repair' {
+            break
+        }
+        'mcpreel;reel;help;index' {
+            break
+        }
+        'mcpreel;reel;help;compact' {
+            break
+        }
+        'mcpreel;reel;help;cat' {
+            break
+        }
+        'mcpreel;reel;help;help' {
+            break
+        }
+        'mcpreel;export' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here; `-` is standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here; `-` is standard output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;import' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;completions' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Write every shell''s script into this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;man' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Write every page into this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;help' {
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
+            [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server on standard input and output: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page, or write all of them')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;help;demo' {
+            break
+        }
+        'mcpreel;help;record' {
+            break
+        }
+        'mcpreel;help;call' {
+            break
+        }
+        'mcpreel;help;fire' {
+            [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
+            [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            break
+        }
+        'mcpreel;help;fire;user-message' {
+            break
+        }
+        'mcpreel;help;fire;hook' {
+            break
+        }
+        'mcpreel;help;fire;push' {
+            break
+        }
+        'mcpreel;help;show' {
+            break
+        }
+        'mcpreel;help;stats' {
+            break
+        }
+        'mcpreel;help;validate' {
+            break
+        }
+        'mcpreel;help;diff' {
+            break
+        }
+        'mcpreel;help;serve' {
+            break
+        }
+        'mcpreel;help;reel' {
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'What a reel says about itself and holds')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
+            [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
+            [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
+            break
+        }
+        'mcpreel;help;reel;info' {
+            break
+        }
+        'mcpreel;help;reel;verify' {
+            break
+        }
+        'mcpreel;help;reel;repair' {
+            break
+        }
+        'mcpreel;help;reel;index' {
+            break
+        }
+        'mcpreel;help;reel;compact' {
+            break
+        }
+        'mcpreel;help;reel;cat' {
+            break
+        }
+        'mcpreel;help;export' {
+            break
+        }
+        'mcpreel;help;import' {
+            break
+        }
+        'mcpreel;help;completions' {
+            break
+        }
+        'mcpreel;help;man' {
+            break
+        }
+        'mcpreel;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,438 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[mcpreel] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'mcpreel'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'mcpreel'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
+            cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+            cand call 'Send one request to a server and print the result'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event'
+            cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+            cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+            cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
+            cand diff 'Compare two reels: what was asked and answered, not when or under which id'
+            cand serve 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+            cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
+            cand export 'Write a reel in another format'
+            cand import 'Make a reel of another format'
+            cand completions 'Print a shell''s completion script'
+            cand man 'Print a manual page, or write all of them'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;demo'= {
+            cand -o 'Write the reel here; among the recordings where nothing is named'
+            cand --output 'Write the reel here; among the recordings where nothing is named'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;record'= {
+            cand -o 'Write the reel here'
+            cand --output 'Write the reel here'
+            cand --label 'A name for the reel'
+            cand --note 'A note kept in the reel (repeatable)'
+            cand --on-overload 'What to do when recording cannot keep up: hold the traffic back, or record less and say so'
+            cand --queue-bytes 'How many bytes may wait for the recorder'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Overwrite the file'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;call'= {
+            cand --format 'What to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel; `-` is standard output'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
+            cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
+            cand push 'Push an event to the host that started this command as its server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;user-message'= {
+            cand --message-id 'Its id; a new one where none is given'
+            cand --history 'An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT'
+            cand --carrier 'How it travels'
+            cand --deadline 'How long the server may take'
+            cand --linger 'How long to wait after the deadline, to name late answers'
+            cand --format 'How to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel; `-` is standard output'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not subscribe'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;hook'= {
+            cand --tool 'The tool''s bare name (tool events)'
+            cand --tool-server 'The server that provides the tool'
+            cand --input 'The tool''s arguments (repeatable): name=text, name:=JSON, a JSON object, @file'
+            cand --output 'The tool''s result (repeatable), as --input'
+            cand --project 'For {project_name}; the current folder''s name where none is given'
+            cand --session-id 'For {session_id}'
+            cand --format 'How to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel; `-` is standard output'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --no-call 'Name the context tools, but do not call them'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;push'= {
+            cand --text 'What happened, in words'
+            cand --feature-set 'The feature set that it belongs to; the server''s own that declares pushEvents where none is named'
+            cand --event-id 'The event''s id; a new one where none is given'
+            cand --origin 'Where it is from (repeatable): name=text, name:=JSON, a JSON object'
+            cand --after 'How long after the handshake'
+            cand --every 'Again and again, so far apart'
+            cand --times 'How often at most'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;help'= {
+            cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
+            cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
+            cand push 'Push an event to the host that started this command as its server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;help;user-message'= {
+        }
+        &'mcpreel;fire;help;hook'= {
+        }
+        &'mcpreel;fire;help;push'= {
+        }
+        &'mcpreel;fire;help;help'= {
+        }
+        &'mcpreel;show'= {
+            cand -f 'How to print'
+            cand --format 'How to print'
+            cand --jq 'Run a jq program on each event''s JSON object and print what it gives'
+            cand --time 'How times are shown'
+            cand --from 'Begin at this time: seconds from the reel''s beginning, or an RFC 3339 time'
+            cand --seq 'Begin at this event'
+            cand -n 'Show at most so many events'
+            cand --limit 'Show at most so many events'
+            cand --color 'When to colour output'
+            cand --full 'Short for `--format full`'
+            cand --raw 'The exact payload bytes, each followed by a line end'
+            cand --no-fold 'Do not fold long strings in the full form'
+            cand --follow 'Keep reading as the reel grows'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;stats'= {
+            cand --format 'How to print'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;validate'= {
+            cand --format 'How to print'
+            cand --fail-on 'The least bad finding that makes the exit code 1'
+            cand --color 'When to colour output'
+            cand --rules 'List the rules instead'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;diff'= {
+            cand --format 'How to print'
+            cand --ignore 'A place that never counts, a JSON pointer from the message''s root with `*` for any one member (repeatable)'
+            cand --color 'When to colour output'
+            cand --exact 'Member order, number spelling and JSON inside text count too'
+            cand --order 'The order of exchanges, and of lists with names, counts too'
+            cand --ids 'Ids are compared by value'
+            cand --times 'Times are compared by value'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;serve'= {
+            cand --declare 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe'
+            cand --plan 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)'
+            cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand info 'What a reel says about itself and holds'
+            cand verify 'Read everything and report every damage. Exit code 1 where there is any'
+            cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
+            cand index 'Give a reel without an index (from a killed recorder) its index, in place'
+            cand compact 'Pack a reel as small as it gets'
+            cand cat 'The exact bytes of one direction, or of standard error'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;reel;info'= {
+            cand --format 'How to print'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;verify'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;repair'= {
+            cand -o 'Write here; in place where nothing is named; `-` is standard output'
+            cand --output 'Write here; in place where nothing is named; `-` is standard output'
+            cand --color 'When to colour output'
+            cand --force 'Overwrite the file'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;index'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;compact'= {
+            cand -o 'Write here; in place where nothing is named; `-` is standard output'
+            cand --output 'Write here; in place where nothing is named; `-` is standard output'
+            cand --color 'When to colour output'
+            cand --force 'Overwrite the file'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;cat'= {
+            cand --stream 'Whose bytes'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;help'= {
+            cand info 'What a reel says about itself and holds'
+            cand verify 'Read everything and report every damage. Exit code 1 where there is any'
+            cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
+            cand index 'Give a reel without an index (from a killed recorder) its index, in place'
+            cand compact 'Pack a reel as small as it gets'
+            cand cat 'The exact bytes of one direction, or of standard error'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;reel;help;info'= {
+        }
+        &'mcpreel;reel;help;verify'= {
+        }
+        &'mcpreel;reel;help;repair'= {
+        }
+        &'mcpreel;reel;help;index'= {
+        }
+        &'mcpreel;reel;help;compact'= {
+        }
+        &'mcpreel;reel;help;cat'= {
+        }
+        &'mcpreel;reel;help;help'= {
+        }
+        &'mcpreel;export'= {
+            cand --format 'The format'
+            cand -o 'Write here; `-` is standard output'
+            cand --output 'Write here; `-` is standard output'
+            cand --color 'When to colour output'
+            cand --force 'Overwrite the file'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;import'= {
+            cand --format 'The format'
+            cand -o 'Write the reel here; `-` is standard output'
+            cand --output 'Write the reel here; `-` is standard output'
+            cand --color 'When to colour output'
+            cand --force 'Overwrite the file'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;completions'= {
+            cand --all 'Write every shell''s script into this folder'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;man'= {
+            cand --all 'Write every page into this folder'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;help'= {
+            cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
+            cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+            cand call 'Send one request to a server and print the result'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event'
+            cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+            cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+            cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
+            cand diff 'Compare two reels: what was asked and answered, not when or under which id'
+            cand serve 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+            cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
+            cand export 'Write a reel in another format'
+            cand import 'Make a reel of another format'
+            cand completions 'Print a shell''s completion script'
+            cand man 'Print a manual page, or write all of them'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;help;demo'= {
+        }
+        &'mcpreel;help;record'= {
+        }
+        &'mcpreel;help;call'= {
+        }
+        &'mcpreel;help;fire'= {
+            cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
+            cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
+            cand push 'Push an event to the host that started this command as its server'
+        }
+        &'mcpreel;help;fire;user-message'= {
+        }
+        &'mcpreel;help;fire;hook'= {
+        }
+        &'mcpreel;help;fire;push'= {
+        }
+        &'mcpreel;help;show'= {
+        }
+        &'mcpreel;help;stats'= {
+        }
+        &'mcpreel;help;validate'= {
+        }
+        &'mcpreel;help;diff'= {
+        }
+        &'mcpreel;help;serve'= {
+        }
+        &'mcpreel;help;reel'= {
+            cand info 'What a reel says about itself and holds'
+            cand verify 'Read everything and report every damage. Exit code 1 where there is any'
+            cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
+            cand index 'Give a reel without an index (from a killed recorder) its index, in place'
+            cand compact 'Pack a reel as small as it gets'
+            cand cat 'The exact bytes of one direction, or of standard error'
+        }
+        &'mcpreel;help;reel;info'= {
+        }
+        &'mcpreel;help;reel;verify'= {
+        }
+        &'mcpreel;help;reel;repair'= {
+        }
+        &'mcpreel;help;reel;index'= {
+        }
+        &'mcpreel;help;reel;compact'= {
+        }
+        &'mcpreel;help;reel;cat'= {
+        }
+        &'mcpreel;help;export'= {
+        }
+        &'mcpreel;help;import'= {
+        }
+        &'mcpreel;help;completions'= {
+        }
+        &'mcpreel;help;man'= {
+        }
+        &'mcpreel;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

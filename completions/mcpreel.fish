@@ -1,0 +1,332 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_mcpreel_global_optspecs
+    string join \n color= v/verbose h/help V/version
+end
+
+function __fish_mcpreel_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_mcpreel_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_mcpreel_using_subcommand
+    set -l cmd (__fish_mcpreel_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -s V -l version -d 'Print version'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s o -l output -d 'Write the reel here; among the recordings where nothing is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s o -l output -d 'Write the reel here' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l label -d 'A name for the reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A note kept in the reel (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
+drop\t'Never slow traffic; losses are counted and noted in the reel'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result (or error), laid out'
+json\t'The result (or error) as it came'
+envelope\t'One object: the whole message, the latency, the era and revision'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l message-id -d 'Its id; a new one where none is given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l history -d 'An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l carrier -d 'How it travels' -r -f -a "auto\t'A request; a notification where the server does not know that method'
+request\t'A request'
+notification\t'A notification, answered by `conversation/context`'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l deadline -d 'How long the server may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l linger -d 'How long to wait after the deadline, to name late answers' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l force -d 'Send it even where the server did not subscribe'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l tool -d 'The tool\'s bare name (tool events)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l tool-server -d 'The server that provides the tool' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l input -d 'The tool\'s arguments (repeatable): name=text, name:=JSON, a JSON object, @file' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l output -d 'The tool\'s result (repeatable), as --input' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l project -d 'For {project_name}; the current folder\'s name where none is given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l session-id -d 'For {session_id}' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l no-call -d 'Name the context tools, but do not call them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l text -d 'What happened, in words' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l feature-set -d 'The feature set that it belongs to; the server\'s own that declares pushEvents where none is named' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l event-id -d 'The event\'s id; a new one where none is given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l origin -d 'Where it is from (repeatable): name=text, name:=JSON, a JSON object' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l after -d 'How long after the handshake' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l every -d 'Again and again, so far apart' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l times -d 'How often at most' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write facts here, one JSON object a line' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long an answer of the host is waited for' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l on-signal -d 'Only when the process gets SIGUSR1'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s f -l format -d 'How to print' -r -f -a "list\t'One line an event'
+full\t'Each event with its whole message, laid out and coloured'
+table\t'Tables of a thousand rows at most'
+json\t'One JSON object an event, as `export --format jsonl` writes it, with what was derived added'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print what it gives' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l time -d 'How times are shown' -r -f -a "offset\t'Seconds from the reel\'s beginning'
+clock\t'The clock on the wall here'
+utc\t'RFC 3339 in UTC'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l from -d 'Begin at this time: seconds from the reel\'s beginning, or an RFC 3339 time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l seq -d 'Begin at this event' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s n -l limit -d 'Show at most so many events' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l full -d 'Short for `--format full`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'The exact payload bytes, each followed by a line end'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not fold long strings in the full form'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading as the reel grows'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l format -d 'How to print' -r -f -a "human\t'A table'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l fail-on -d 'The least bad finding that makes the exit code 1' -r -f -a "info\t'Anything found'
+warning\t'Warnings and errors'
+error\t'Errors'
+never\t'Nothing: the exit code tells only whether the reel could be read'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l rules -d 'List the rules instead'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'A place that never counts, a JSON pointer from the message\'s root with `*` for any one member (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Member order, number spelling and JSON inside text count too'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'The order of exchanges, and of lists with names, counts too'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Ids are compared by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Times are compared by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l declare -d 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this whenever the process gets SIGUSR1 (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "info" -d 'What a reel says about itself and holds'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "compact" -d 'Pack a reel as small as it gets'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from info" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from info" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from info" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from info" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from verify" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from repair" -s o -l output -d 'Write here; in place where nothing is named; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from repair" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from repair" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from repair" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from repair" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from index" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from index" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from index" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from compact" -s o -l output -d 'Write here; in place where nothing is named; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from compact" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from compact" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from compact" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -l stream -d 'Whose bytes' -r -f -a "c2s\t'From the client to the server'
+s2c\t'From the server to the client'
+stderr\t'The server\'s standard error'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "info" -d 'What a reel says about itself and holds'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Pack a reel as small as it gets'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l format -d 'The format' -r -f -a "jsonl\t'JSON lines, one event a line; loses nothing'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s o -l output -d 'Write here; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l format -d 'The format' -r -f -a "jsonl\t'JSON lines, one event a line; loses nothing'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s o -l output -d 'Write the reel here; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -l all -d 'Write every shell\'s script into this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -l all -d 'Write every page into this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "info" -d 'What a reel says about itself and holds'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "compact" -d 'Pack a reel as small as it gets'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'

@@ -8,7 +8,9 @@ pub mod ahead;
 pub mod event;
 pub mod format;
 pub mod index;
+mod input;
 pub mod reader;
+pub mod rebuild;
 mod record;
 pub mod writer;
 

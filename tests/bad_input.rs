@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Output, Stage, message};
-use mcpreel::trace::reader::build_index;
+use mcpreel::trace::rebuild::build_index;
 use mcpreel::trace::{
     EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
 };

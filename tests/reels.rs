@@ -385,10 +385,10 @@ fn filters_select() {
     assert_eq!(seqs(&["method:tools/* dir:c2s"]), [4, 6, 9]);
     assert_eq!(seqs(&["tool:echo"]), [6, 8]);
     assert_eq!(seqs(&["error"]), [10, 12, 21, 22, 23]);
-    assert_eq!(seqs(&["ext:conversation"]), [13, 14]);
-    assert_eq!(seqs(&["ext:reminder"]), [15]);
-    assert_eq!(seqs(&["ext:mcpl"]), [16, 17, 18, 19]);
-    assert_eq!(seqs(&["ext:mcpe"]), [20]);
+    assert_eq!(seqs(&["ext:conversation"]), [2, 13, 14]);
+    assert_eq!(seqs(&["ext:reminder"]), [2, 15]);
+    assert_eq!(seqs(&["ext:mcpl"]), [1, 2, 16, 17, 18, 19]);
+    assert_eq!(seqs(&["ext:mcpe"]), [2, 20]);
     assert_eq!(seqs(&["kind:notification"]), [3, 7, 15, 20]);
     assert_eq!(seqs(&["kind:request", "not", "dir:c2s"]), [16]);
     assert_eq!(seqs(&["id:1"]), [1, 2, 16, 17]);
@@ -451,8 +451,8 @@ fn statistics() {
     s.reel
 
     27 messages (10 request, 4 notification, 9 result, 1 error, 1 malformed, 2 noise), 2.9 kB, over 3.40 s
-    1 requests unanswered
-    1 answers without a request
+    1 request unanswered
+    1 answer without a request
 
      method                      calls   answers   errors   open    size    median   slowest 
      tools/call                      2         2        1          395 B   20.0 ms   20.0 ms 

@@ -2,12 +2,15 @@
 //!
 //! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
 
+mod recovery;
+
 use super::event::{Event, EventHeader};
 use super::format::{
-    FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SEGMENT_MAGIC, SegmentHeader, SegmentKind,
-    TRAILER_LEN, Version, decode_trailer, read_up_to,
+    FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
+    decode_trailer,
 };
-use super::index::{Index, Tallies};
+use super::index::Index;
+use super::input::{Input, InputCursor};
 use super::record::{self, Methods, Position};
 use std::fs::File;
 use std::io::{self, Read};
@@ -66,6 +69,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Its place among the segments of its group, from 0.
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
     /// The events with their payloads; none before the payload was loaded.
     pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
         let headers = if self.loaded { &self.headers[..] } else { &[] };
@@ -81,69 +89,6 @@ impl Block {
     /// Whether payloads are there.
     pub fn is_loaded(&self) -> bool {
         self.loaded
-    }
-}
-
-/// Where bytes come from.
-enum Input {
-    File(File),
-    /// A pipe: read forward only, everything kept until its segment is done.
-    Stream {
-        source: Box<dyn Read + Send>,
-        buffer: Vec<u8>,
-        start: u64,
-        ended: bool,
-    },
-}
-
-impl Input {
-    /// Reads up to `len` bytes at `offset` into `into`.
-    fn read_at(&mut self, offset: u64, len: usize, into: &mut Vec<u8>) -> io::Result<()> {
-        into.clear();
-        match self {
-            Self::File(file) => {
-                let mut got = 0;
-                while got < len {
-                    // A claimed length is trusted only as far as there are bytes.
-                    into.resize(len.min(got + STEP), 0);
-                    match file.read_at(&mut into[got..], offset + got as u64) {
-                        Ok(0) => break,
-                        Ok(more) => got += more,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                into.truncate(got);
-            }
-            Self::Stream { source, buffer, start, ended } => {
-                let needed = (offset - *start) as usize + len;
-                while buffer.len() < needed && !*ended {
-                    let at = buffer.len();
-                    // Exactly what is asked for, so that a follower of a pipe never waits for more.
-                    buffer.resize(needed.min(at + STEP), 0);
-                    let got = read_up_to(source, &mut buffer[at..])?;
-                    *ended = at + got < buffer.len();
-                    buffer.truncate(at + got);
-                }
-                let from = ((offset - *start) as usize).min(buffer.len());
-                into.extend_from_slice(&buffer[from..needed.min(buffer.len())]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells that nothing before `offset` is asked for again.
-    fn forget_before(&mut self, offset: u64) {
-        if let Self::Stream { buffer, start, .. } = self {
-            let gone = ((offset - *start) as usize).min(buffer.len());
-            buffer.drain(..gone);
-            *start += gone as u64;
-        }
-    }
-
-    /// Whether payload parts can be read again later.
-    fn is_seekable(&self) -> bool {
-        matches!(self, Self::File(_))
     }
 }
 
@@ -183,9 +128,6 @@ pub struct ReelReader {
     spare: Option<Block>,
     index: Option<Index>,
 }
-
-/// How much is read at once, at most.
-const STEP: usize = 1 << 20;
 
 /// Read ahead at each segment: its header and, most often, all its records.
 const READ_AHEAD: usize = 4 << 10;
@@ -557,152 +499,6 @@ impl ReelReader {
                 Ok(last.len() == 1)
             }
         }
-    }
-
-    /// Whether what is left could be the beginning of a segment that is still being written.
-    fn is_torn_tail(&self, head: &[u8]) -> bool {
-        head.len() < SEGMENT_HEADER_LEN && (SEGMENT_MAGIC.starts_with(head) || head.starts_with(&SEGMENT_MAGIC))
-    }
-
-    /// The reel ends inside a segment: to be waited for, or to be reported once.
-    fn tail(&mut self, reason: &str) -> Option<Item> {
-        if self.following {
-            return None;
-        }
-        let mut bytes = self.head.len() as u64;
-        if let Input::File(file) = &self.input
-            && let Ok(about) = file.metadata()
-        {
-            bytes = about.len().saturating_sub(self.offset);
-        }
-        self.ended = true;
-        Some(Item::Damage(Damage { offset: self.offset, bytes, events: 0, at_end: true, reason: reason.into() }))
-    }
-
-    /// A group can be read no further: goes on at the next one.
-    fn broken_group(&mut self, start: u64, reason: String) -> io::Result<Item> {
-        self.group_broken = true;
-        self.skip_group(start, &reason)
-    }
-
-    /// Passes over segments up to the next that starts a group, and reports what was lost.
-    fn skip_group(&mut self, start: u64, reason: &str) -> io::Result<Item> {
-        let expected = self.position.seq;
-        let mut offset = start;
-        let mut lost = 0;
-        let mut bytes = Vec::new();
-        loop {
-            self.input.forget_before(offset);
-            self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
-            let Some(header) = segment_header(&bytes) else { break };
-            let is_next = header.kind == SegmentKind::Events && header.starts_group() && offset > start;
-            if is_next || header.kind == SegmentKind::Footer {
-                lost = header.first_seq.saturating_sub(expected);
-                break;
-            }
-            lost += u64::from(header.count);
-            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
-        }
-        self.offset = offset;
-        self.group_broken = true;
-        self.position.seq = expected + lost;
-        Ok(Item::Damage(Damage {
-            offset: start,
-            bytes: offset - start,
-            events: lost,
-            at_end: false,
-            reason: reason.into(),
-        }))
-    }
-
-    /// Looks for the next segment that starts a group (or the footer) after a place that is none.
-    fn resync(&mut self, reason: &str) -> io::Result<Item> {
-        const WINDOW: usize = 256 << 10;
-        let start = self.offset;
-        let expected = self.position.seq;
-        let mut offset = start + 1;
-        let mut window = Vec::new();
-        loop {
-            self.input.forget_before(offset);
-            self.input.read_at(offset, WINDOW, &mut window)?;
-            for at in memchr::memmem::find_iter(&window, &SEGMENT_MAGIC) {
-                let Some(header) = segment_header(&window[at..]) else { continue };
-                if header.starts_group() || header.kind == SegmentKind::Footer {
-                    self.offset = offset + at as u64;
-                    self.group_broken = true;
-                    self.position.seq = expected.max(header.first_seq);
-                    return Ok(Item::Damage(Damage {
-                        offset: start,
-                        bytes: self.offset - start,
-                        events: header.first_seq.saturating_sub(expected),
-                        at_end: false,
-                        reason: reason.into(),
-                    }));
-                }
-            }
-            if window.len() < WINDOW {
-                break;
-            }
-            // A header may lie across the window's end.
-            offset += (window.len() - SEGMENT_HEADER_LEN) as u64;
-        }
-        self.ended = true;
-        let bytes = offset + window.len() as u64 - start;
-        Ok(Item::Damage(Damage { offset: start, bytes, events: 0, at_end: true, reason: reason.into() }))
-    }
-}
-
-/// Builds the index of a reel by reading it from the beginning; damage is passed over and returned.
-pub fn build_index(mut reader: ReelReader) -> io::Result<(Index, Vec<Damage>)> {
-    let mut index = Index::default();
-    let mut tallies = Tallies::default();
-    let mut damages = Vec::new();
-    while let Some(item) = reader.next()? {
-        let block = match item {
-            Item::Damage(damage) => {
-                damages.push(damage);
-                continue;
-            }
-            Item::Block(block) => block,
-        };
-        let part_of_group = block.part;
-        for header in &block.headers {
-            tallies.add_header(header, reader.methods());
-            index.bytes += u64::from(header.len);
-            index.events = index.events.max(header.seq + 1);
-            index.times =
-                Some(index.times.map_or((header.time, header.time), |(first, last)| {
-                    (first.min(header.time), last.max(header.time))
-                }));
-        }
-        if let (0, Some(first)) = (part_of_group, block.headers.first()) {
-            index.start_group(block.offset, first.seq, first.time);
-        }
-        if let Some(group) = index.groups.last_mut() {
-            for header in &block.headers {
-                group.2 = group.2.min(header.time);
-                group.3 = group.3.max(header.time);
-            }
-        }
-        reader.recycle(block);
-    }
-    tallies.fill(&mut index);
-    Ok((index, damages))
-}
-
-/// Reads an input from a place on, for the file header.
-struct InputCursor<'a> {
-    input: &'a mut Input,
-    at: u64,
-    chunk: Vec<u8>,
-}
-
-impl Read for InputCursor<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.input.read_at(self.at, into.len(), &mut self.chunk)?;
-        into[..self.chunk.len()].copy_from_slice(&self.chunk);
-        self.at += self.chunk.len() as u64;
-        Ok(self.chunk.len())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The reel as a whole: what was written is read, whatever happens to the file.
 
-use super::reader::build_index;
+use super::rebuild::build_index;
 use super::*;
 use crate::wire::{Direction, Framing, MessageKind};
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use crate::cli::reels::Output;
 use crate::cli::{Context, Outcome, reels};
 use crate::exchange::jsonl;
 use crate::render::line;
-use crate::trace::reader::build_index;
+use crate::trace::rebuild::build_index;
 use crate::trace::writer::footer_bytes;
 use crate::trace::{Damage, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::Framing;

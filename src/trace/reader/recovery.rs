@@ -1,0 +1,100 @@
+//! What a reader does where a reel cannot be read: waits at a torn tail, or passes on to the next group and tells what
+//! that cost.
+
+use super::{Damage, Input, Item, ReelReader, segment_header};
+use crate::trace::format::{SEGMENT_HEADER_LEN, SEGMENT_MAGIC, SegmentKind};
+use std::io;
+
+impl ReelReader {
+    /// Whether what is left could be the beginning of a segment that is still being written.
+    pub(super) fn is_torn_tail(&self, head: &[u8]) -> bool {
+        head.len() < SEGMENT_HEADER_LEN && (SEGMENT_MAGIC.starts_with(head) || head.starts_with(&SEGMENT_MAGIC))
+    }
+
+    /// The reel ends inside a segment: to be waited for, or to be reported once.
+    pub(super) fn tail(&mut self, reason: &str) -> Option<Item> {
+        if self.following {
+            return None;
+        }
+        let mut bytes = self.head.len() as u64;
+        if let Input::File(file) = &self.input
+            && let Ok(about) = file.metadata()
+        {
+            bytes = about.len().saturating_sub(self.offset);
+        }
+        self.ended = true;
+        Some(Item::Damage(Damage { offset: self.offset, bytes, events: 0, at_end: true, reason: reason.into() }))
+    }
+
+    /// A group can be read no further: goes on at the next one.
+    pub(super) fn broken_group(&mut self, start: u64, reason: String) -> io::Result<Item> {
+        self.group_broken = true;
+        self.skip_group(start, &reason)
+    }
+
+    /// Passes over segments up to the next that starts a group, and reports what was lost.
+    pub(super) fn skip_group(&mut self, start: u64, reason: &str) -> io::Result<Item> {
+        let expected = self.position.seq;
+        let mut offset = start;
+        let mut lost = 0;
+        let mut bytes = Vec::new();
+        loop {
+            self.input.forget_before(offset);
+            self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
+            let Some(header) = segment_header(&bytes) else { break };
+            let is_next = header.kind == SegmentKind::Events && header.starts_group() && offset > start;
+            if is_next || header.kind == SegmentKind::Footer {
+                lost = header.first_seq.saturating_sub(expected);
+                break;
+            }
+            lost += u64::from(header.count);
+            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
+        }
+        self.offset = offset;
+        self.group_broken = true;
+        self.position.seq = expected + lost;
+        Ok(Item::Damage(Damage {
+            offset: start,
+            bytes: offset - start,
+            events: lost,
+            at_end: false,
+            reason: reason.into(),
+        }))
+    }
+
+    /// Looks for the next segment that starts a group (or the footer) after a place that is none.
+    pub(super) fn resync(&mut self, reason: &str) -> io::Result<Item> {
+        const WINDOW: usize = 256 << 10;
+        let start = self.offset;
+        let expected = self.position.seq;
+        let mut offset = start + 1;
+        let mut window = Vec::new();
+        loop {
+            self.input.forget_before(offset);
+            self.input.read_at(offset, WINDOW, &mut window)?;
+            for at in memchr::memmem::find_iter(&window, &SEGMENT_MAGIC) {
+                let Some(header) = segment_header(&window[at..]) else { continue };
+                if header.starts_group() || header.kind == SegmentKind::Footer {
+                    self.offset = offset + at as u64;
+                    self.group_broken = true;
+                    self.position.seq = expected.max(header.first_seq);
+                    return Ok(Item::Damage(Damage {
+                        offset: start,
+                        bytes: self.offset - start,
+                        events: header.first_seq.saturating_sub(expected),
+                        at_end: false,
+                        reason: reason.into(),
+                    }));
+                }
+            }
+            if window.len() < WINDOW {
+                break;
+            }
+            // A header may lie across the window's end.
+            offset += (window.len() - SEGMENT_HEADER_LEN) as u64;
+        }
+        self.ended = true;
+        let bytes = offset + window.len() as u64 - start;
+        Ok(Item::Damage(Damage { offset: start, bytes, events: 0, at_end: true, reason: reason.into() }))
+    }
+}

@@ -1,0 +1,43 @@
+//! Making the index of a reel anew, by reading it.
+
+use super::index::{Index, Tallies};
+use super::reader::{Damage, Item, ReelReader};
+use std::io;
+
+/// Builds the index of a reel by reading it from the beginning; damage is passed over and returned.
+pub fn build_index(mut reader: ReelReader) -> io::Result<(Index, Vec<Damage>)> {
+    let mut index = Index::default();
+    let mut tallies = Tallies::default();
+    let mut damages = Vec::new();
+    while let Some(item) = reader.next()? {
+        let block = match item {
+            Item::Damage(damage) => {
+                damages.push(damage);
+                continue;
+            }
+            Item::Block(block) => block,
+        };
+        let part_of_group = block.part();
+        for header in &block.headers {
+            tallies.add_header(header, reader.methods());
+            index.bytes += u64::from(header.len);
+            index.events = index.events.max(header.seq + 1);
+            index.times =
+                Some(index.times.map_or((header.time, header.time), |(first, last)| {
+                    (first.min(header.time), last.max(header.time))
+                }));
+        }
+        if let (0, Some(first)) = (part_of_group, block.headers.first()) {
+            index.start_group(block.offset, first.seq, first.time);
+        }
+        if let Some(group) = index.groups.last_mut() {
+            for header in &block.headers {
+                group.2 = group.2.min(header.time);
+                group.3 = group.3.max(header.time);
+            }
+        }
+        reader.recycle(block);
+    }
+    tallies.fill(&mut index);
+    Ok((index, damages))
+}

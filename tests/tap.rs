@@ -496,3 +496,36 @@ fn a_tap_in_front_of_a_tap_is_still_transparent() {
     assert_eq!((output.code(), &output.stdout[..], &output.stderr[..]), (21, &b"{\"a\":1}\n"[..], &b"err\n"[..]));
     assert_eq!(stage.cat("t.reel", "s2c"), stage.cat("inner.reel", "s2c"));
 }
+
+#[test]
+fn a_reel_that_is_being_written_is_left_alone_by_others() {
+    let stage = Stage::new();
+    let mut live = stage.start(&["record", "-o", "live.reel", "--", "cat"]);
+    live.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"one\"}\n");
+    until("a segment", || stage.path("live.reel").metadata().ok().filter(|about| about.len() > 100).map(|_| ()));
+    for words in [
+        vec!["reel", "compact", "live.reel"],
+        vec!["reel", "repair", "live.reel"],
+        vec!["reel", "index", "live.reel"],
+        vec!["record", "--force", "-o", "live.reel", "--", "true"],
+    ] {
+        let output = stage.run(&words, "");
+        assert_eq!(output.code(), 2, "{words:?}: {output:?}");
+        assert!(output.err().contains("is being written"), "{words:?}: {output:?}");
+    }
+    live.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"two\"}\n");
+    let ended = live.end();
+    assert_eq!(ended.code(), 0, "{ended:?}");
+    let shown = stage.ok(&["show", "live.reel"]).out();
+    assert!(shown.contains("one") && shown.contains("two"), "{shown}");
+}
+
+#[test]
+fn a_slow_client_gets_all_of_a_dead_servers_output() {
+    let stage = Stage::new();
+    // Far more than pipes hold, from a server that is gone before the client reads.
+    let script = "mcpreel=$1; shift; \"$mcpreel\" record -o r.reel -- sh -c 'head -c 600000 /dev/zero | tr \"\\0\" x; exit 3' \
+        < /dev/null | { sleep 1; wc -c; }";
+    let output = finish(stage.command(&["sh", "-c", script, "sh", env!("CARGO_BIN_EXE_mcpreel")]), Vec::new());
+    assert_eq!(output.out().trim(), "600000", "{output:?}");
+}

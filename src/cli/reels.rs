@@ -3,7 +3,7 @@
 use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
 use crate::trace::ReelReader;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -84,81 +84,90 @@ pub fn is_written_in_place(path: &Path) -> bool {
     path.exists() && (!path.is_file() || path.starts_with("/dev") || path.starts_with("/proc"))
 }
 
-/// Creates a reel for a recorder. It may hold what nobody else should read, so it is the user's only.
+/// Creates a reel for a recorder. It may hold what nobody else should read, so it is the user's only; and it is locked
+/// for as long as it is open, so that nothing else writes to it meanwhile.
 pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let mut options = File::options();
     options.write(true).mode(0o600);
-    if is_written_in_place(path) {
-        // Nothing to create or to protect.
-    } else if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
+    let in_place = is_written_in_place(path);
+    if !in_place {
+        options.create(true).create_new(!force);
     }
-    options.open(path).map_err(|error| {
+    let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {
             return CommandError::usage(format!("{} is there already", path.display()))
                 .hint("name another file, or overwrite it with --force");
         }
         CommandError::writing(path, &error)
-    })
+    })?;
+    if !in_place {
+        lock(&file, path)?;
+        file.set_len(0).map_err(|error| CommandError::writing(path, &error))?;
+    }
+    Ok(file)
 }
 
-/// A file that is written beside its final place and moved there when done; `-` is standard output.
-pub enum Output {
-    /// A file, its final path, and the path it has until then.
-    File {
-        /// The open file.
-        file: io::BufWriter<File>,
-        /// Where it is to stand.
-        path: PathBuf,
-        /// Where it stands meanwhile.
-        temporary: PathBuf,
-    },
-    /// Standard output.
-    Stdout(io::BufWriter<io::Stdout>),
+/// Locks a reel against other writers; an error where a recorder is at work on it.
+pub fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(CommandError::usage(format!("{} is being written: a recorder is at work on it", path.display()))
+                .hint("wait until the session is over, or write to another file with -o"))
+        }
+        // Some file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// A file that is written beside its final place and moved there when done; `-` is standard output. Dropped before
+/// that, it leaves nothing.
+pub struct Output {
+    out: Box<dyn Write>,
+    /// The file, its final path, and the path it has until then.
+    file: Option<(File, PathBuf, PathBuf)>,
 }
 
 impl Output {
     /// Begins a file. One that is there already is replaced only when `overwrite` says so.
     pub fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
+        let failed = |error| CommandError::writing(path, &error);
         if path == Path::new("-") {
-            return Ok(Self::Stdout(io::BufWriter::new(io::stdout())));
+            return Ok(Self { out: Box::new(io::BufWriter::new(io::stdout())), file: None });
         }
         if is_written_in_place(path) {
-            let file = File::options().write(true).open(path).map_err(|error| CommandError::writing(path, &error))?;
-            let file = io::BufWriter::new(file);
-            return Ok(Self::File { file, path: path.to_owned(), temporary: path.to_owned() });
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Self { out: Box::new(io::BufWriter::new(file)), file: None });
         }
         if !overwrite && path.is_file() {
             return Err(CommandError::usage(format!("{} is there already", path.display()))
                 .hint("name another file, or overwrite it with --force"));
+        }
+        if let Ok(present) = File::open(path) {
+            lock(&present, path)?;
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let temporary = path.with_file_name(name);
         // What crossed a wire is the user's only.
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary);
-        let file = file.map_err(|error| CommandError::writing(path, &error))?;
-        Ok(Self::File { file: io::BufWriter::new(file), path: path.to_owned(), temporary })
+        let file = file.map_err(failed)?;
+        let twin = file.try_clone().map_err(failed)?;
+        Ok(Self { out: Box::new(io::BufWriter::new(file)), file: Some((twin, path.to_owned(), temporary)) })
     }
 
-    /// Puts the file in its place.
-    pub fn finish(self) -> Result<(), CommandError> {
-        match self {
-            Self::Stdout(mut out) => out.flush().map_err(CommandError::output),
-            Self::File { mut file, path, temporary } => file
-                .flush()
-                .and_then(|()| if temporary == path { Ok(()) } else { std::fs::rename(&temporary, &path) })
-                .map_err(|error| CommandError::writing(&path, &error)),
-        }
+    /// Puts the file in its place, its bytes on the disk first.
+    pub fn finish(mut self) -> Result<(), CommandError> {
+        self.out.flush().map_err(CommandError::output)?;
+        let Some((file, path, temporary)) = self.file.take() else { return Ok(()) };
+        file.sync_all()
+            .and_then(|()| std::fs::rename(&temporary, &path))
+            .map_err(|error| CommandError::writing(&path, &error))
     }
+}
 
-    /// Throws away what was written.
-    pub fn discard(self) {
-        if let Self::File { path, temporary, .. } = self
-            && temporary != path
-        {
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((_, _, temporary)) = &self.file {
             let _ = std::fs::remove_file(temporary);
         }
     }
@@ -166,16 +175,10 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::File { file, .. } => file.write(bytes),
-            Self::Stdout(out) => out.write(bytes),
-        }
+        self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::File { file, .. } => file.flush(),
-            Self::Stdout(out) => out.flush(),
-        }
+        self.out.flush()
     }
 }

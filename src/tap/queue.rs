@@ -53,7 +53,7 @@ pub enum Entry {
         /// In how many reads.
         chunks: u64,
     },
-    /// A ready event for the reel: its kind's number and its payload, whose `len` bytes lie in the batch.
+    /// A ready event for the reel; its payload's `len` bytes lie in the batch.
     Event {
         /// What happened.
         kind: crate::trace::EventKind,
@@ -104,7 +104,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue that holds `bound` bytes at most (and a little bookkeeping beside them).
+    /// A queue that holds `bound` bytes of traffic at most, and beside them the few events that are no traffic.
     pub fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
         Self {
             inner: Mutex::default(),
@@ -161,8 +161,19 @@ impl Queue {
     pub fn push_event(&self, kind: crate::trace::EventKind, payload: &[u8]) {
         let time = self.now();
         let mut inner = self.lock();
+        if inner.recorder_gone {
+            return;
+        }
         inner.batch.entries.push(Entry::Event { kind, time, len: payload.len() });
         inner.batch.bytes.extend_from_slice(payload);
+        self.wake_sleeper(&mut inner);
+    }
+
+    /// Wakes the recorder from deep sleep, not from its short rest between batches.
+    fn wake_sleeper(&self, inner: &mut Inner) {
+        if std::mem::replace(&mut inner.recorder_asleep, false) {
+            self.to_recorder.notify_one();
+        }
     }
 
     /// Tells that a lane ended.
@@ -171,6 +182,7 @@ impl Queue {
         let mut inner = self.lock();
         note_loss(&mut inner, lane);
         inner.batch.entries.push(Entry::End { lane, time });
+        self.wake_sleeper(&mut inner);
     }
 
     /// Tells that nothing comes any more.
@@ -291,6 +303,30 @@ mod tests {
         queue.close();
         assert!(queue.take(&mut batch, None));
         assert_eq!(batch.bytes, b"a long chunk");
+    }
+
+    #[test]
+    fn an_end_and_an_event_wake_a_sleeping_recorder() {
+        for wake in [
+            |queue: &Queue| queue.end(C2S),
+            |queue: &Queue| {
+                queue.push_event(crate::trace::EventKind::Note, b"x");
+            },
+        ] {
+            let queue = Queue::new(10, OnOverload::Block, Instant::now());
+            std::thread::scope(|scope| {
+                let taken = scope.spawn(|| {
+                    let mut batch = Batch::default();
+                    queue.take(&mut batch, None);
+                    batch.entries.len()
+                });
+                while !queue.lock().recorder_asleep {
+                    std::thread::yield_now();
+                }
+                wake(&queue);
+                assert_eq!(taken.join().expect("woken"), 1);
+            });
+        }
     }
 
     #[test]

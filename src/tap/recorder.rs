@@ -49,7 +49,7 @@ impl<W: Write> Write for ForwardOnly<W> {
 
 impl<W: Write + Send> Sink for ForwardOnly<W> {
     fn rewind_to(&mut self, _offset: u64) -> io::Result<()> {
-        Ok(())
+        Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 }
 
@@ -122,6 +122,15 @@ impl Recorder {
     }
 }
 
+/// Lets the relays go on when it is dropped.
+struct Abandon(Arc<Queue>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 /// The recorder's thread.
 struct Work<S: Sink> {
     writer: ReelWriter<S>,
@@ -161,6 +170,8 @@ impl<S: Sink> Work<S> {
     }
 
     fn run(mut self) -> Summary {
+        // However this thread ends, no relay may wait for it.
+        let _guard = Abandon(Arc::clone(&self.queue));
         let mut batch = Batch::default();
         let mut last_traffic = Instant::now();
         loop {
@@ -177,7 +188,11 @@ impl<S: Sink> Work<S> {
                 self.flush();
             }
         }
-        self.queue.abandon();
+        // A lane that never ended (a descendant of a dead server holds it) keeps what it began.
+        let time = self.queue.now();
+        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+            self.end(Lane::Messages(direction), time);
+        }
         self.finish()
     }
 

@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How much is read at once: what a pipe holds.
 const CHUNK: usize = 64 << 10;
@@ -24,14 +25,24 @@ pub enum Ended {
     },
 }
 
+/// What others can see of a lane at work.
+#[derive(Debug, Default)]
+pub struct Activity {
+    /// It has bytes in hand: it reads, or waits until they are written.
+    pub busy: AtomicBool,
+    /// How many chunks it has moved.
+    pub moved: AtomicU64,
+}
+
 /// Relays until one end closes. Every byte read is in the queue before it is written on, so that the reel's order
 /// is the order of cause and effect.
-pub fn pump(source: impl AsFd, sink: impl AsFd, lane: Lane, queue: &Queue) -> Ended {
+pub fn pump(source: impl AsFd, sink: impl AsFd, lane: Lane, queue: &Queue, activity: &Activity) -> Ended {
     let mut chunk = vec![0u8; CHUNK];
     let ended = loop {
+        activity.busy.store(false, Ordering::Release);
         match wait(source.as_fd(), sink.as_fd()) {
             Ready::SinkGone => break Ended::SinkClosed { undelivered: 0 },
-            Ready::Source => {}
+            Ready::Source => activity.busy.store(true, Ordering::Release),
         }
         let got = match rustix::io::read(&source, &mut chunk) {
             Ok(0) => break Ended::SourceClosed,
@@ -39,6 +50,7 @@ pub fn pump(source: impl AsFd, sink: impl AsFd, lane: Lane, queue: &Queue) -> En
             Err(Errno::INTR | Errno::AGAIN) => continue,
             Err(_) => break Ended::SourceClosed,
         };
+        activity.moved.fetch_add(1, Ordering::Release);
         queue.push(lane, &chunk[..got]);
         if let Err((_, undelivered)) = write_all(sink.as_fd(), &chunk[..got]) {
             break Ended::SinkClosed { undelivered };
@@ -101,7 +113,7 @@ mod tests {
         let (mut out, sink) = io::pipe().expect("a pipe");
         let queue = queue();
         std::thread::scope(|scope| {
-            let relay = scope.spawn(|| pump(source, sink, LANE, &queue));
+            let relay = scope.spawn(|| pump(source, sink, LANE, &queue, &Activity::default()));
             into.write_all(b"\xff\x00no line end").expect("written");
             drop(into);
             let mut got = Vec::new();
@@ -120,7 +132,7 @@ mod tests {
         let (source, into) = io::pipe().expect("a pipe");
         let (out, sink) = io::pipe().expect("a pipe");
         drop(out);
-        assert_eq!(pump(source, sink, LANE, &queue()), Ended::SinkClosed { undelivered: 0 });
+        assert_eq!(pump(source, sink, LANE, &queue(), &Activity::default()), Ended::SinkClosed { undelivered: 0 });
         drop(into);
     }
 }

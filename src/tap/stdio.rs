@@ -3,7 +3,7 @@
 
 use super::queue::{Lane, Queue};
 use super::recorder::{Recorder, Summary};
-use super::relay::{Ended, pump};
+use super::relay::{Activity, Ended, pump};
 use crate::trace::EventKind;
 use crate::transport::child::{ServerCommand, SpawnError};
 use crate::wire::Direction;
@@ -18,11 +18,17 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long output that a dead server's descendants hold open is waited for once the client has closed its end.
+/// How long the output of a dead server's descendants may stand still before the tap ends as the server did.
 const ORPHAN_GRACE: Duration = Duration::from_millis(250);
+/// How often that is looked at.
+const ORPHAN_LOOK: Duration = Duration::from_millis(25);
+
+/// The signals that are passed on to the server.
+const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
 
 /// How a tapped session ended.
 #[derive(Debug)]
@@ -33,21 +39,38 @@ pub struct TapOutcome {
     pub summary: Summary,
 }
 
+/// What the tap's threads tell the one that waits.
+enum News {
+    /// A lane came to its end.
+    Ended(Lane),
+    /// A signal came after the server's end.
+    Signal,
+}
+
 /// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets.
 pub fn run(
     command: &ServerCommand,
     recorder: Recorder,
     mut describe: serde_json::Map<String, serde_json::Value>,
 ) -> Result<TapOutcome, SpawnError> {
-    // Signals are held from here on, so that none that comes early is lost on the tap alone.
-    let signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH])?;
+    // Signals are held from here on, so that none that comes early is lost on the tap alone. Those that were ignored
+    // stay so, for the server too.
+    let ignored = ignored_signals();
+    let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let signals = SignalsInfo::<WithOrigin>::new(caught)?;
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     describe.insert("pid".into(), child.id().into());
     recorder.note(EventKind::StreamOpened, &describe);
-    pass_signals_on(signals, &child);
-    let ended = start_lanes(&mut child, recorder.queue())?;
+    let (sender, news) = channel();
+    let server_gone = Arc::new(AtomicBool::new(false));
+    pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
+    let output = start_lanes(&mut child, recorder.queue(), &sender)?;
     let status = child.wait()?;
-    wait_for_output(&ended);
+    server_gone.store(true, Ordering::Release);
+    wait_for_output(&news, &output);
+    // What a lane that is still open has begun belongs before the end of the stream.
+    recorder.queue().end(Lane::Messages(Direction::ClientToServer));
+    recorder.queue().end(Lane::Messages(Direction::ServerToClient));
     recorder.note(
         EventKind::StreamClosed,
         &json!({"exit_code": status.code(), "signal": status.signal(), "by": "server exit"}),
@@ -55,12 +78,27 @@ pub fn run(
     Ok(TapOutcome { status, summary: recorder.finish() })
 }
 
-/// Passes signals on to the server that were sent to the tap alone. What a terminal sends reaches both already.
-fn pass_signals_on(mut signals: SignalsInfo<WithOrigin>, child: &Child) {
+/// The signals that this process ignores, as a bit mask; none where the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Passes signals on to the server that were sent to the tap alone. What a terminal sends reaches both already. Once
+/// the server is gone, its number may be another process's: then a signal only ends the wait for its output.
+fn pass_signals_on(
+    mut signals: SignalsInfo<WithOrigin>,
+    child: &Child,
+    server_gone: Arc<AtomicBool>,
+    news: Sender<News>,
+) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     std::thread::spawn(move || {
         for Origin { signal, process, .. } in signals.forever() {
-            if process.is_some()
+            if server_gone.load(Ordering::Acquire) {
+                let _ = news.send(News::Signal);
+            } else if process.is_some()
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
                 let _ = rustix::process::kill_process(pid, signal);
@@ -69,46 +107,46 @@ fn pass_signals_on(mut signals: SignalsInfo<WithOrigin>, child: &Child) {
     });
 }
 
-/// Starts one relay thread a lane; each tells when it is done.
-fn start_lanes(child: &mut Child, queue: &Arc<Queue>) -> io::Result<Receiver<Lane>> {
-    let (done, ended) = channel();
+/// Starts one relay thread a lane; each tells when it is done. Answers how the two lanes of output are watched.
+fn start_lanes(child: &mut Child, queue: &Arc<Queue>, news: &Sender<News>) -> io::Result<[(Lane, Arc<Activity>); 2]> {
     let missing = || io::Error::other("a pipe of the server is missing");
     let (stdin, stdout, stderr) = (
         child.stdin.take().ok_or_else(missing)?,
         child.stdout.take().ok_or_else(missing)?,
         child.stderr.take().ok_or_else(missing)?,
     );
-    lane(Lane::Messages(Direction::ClientToServer), queue, &done, move |lane, queue| {
-        let ended = pump(rustix::stdio::stdin(), stdin, lane, queue);
+    let to_server = Lane::Messages(Direction::ClientToServer);
+    start_lane(to_server, queue, news, move |lane, queue, activity| {
+        let ended = pump(rustix::stdio::stdin(), stdin, lane, queue, activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
             // The client's next write must fail as it would without the tap.
             let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
         }
         ended
     })?;
-    lane(Lane::Messages(Direction::ServerToClient), queue, &done, move |lane, queue| {
-        let ended = pump(stdout, rustix::stdio::stdout(), lane, queue);
+    let to_client = Lane::Messages(Direction::ServerToClient);
+    let output = start_lane(to_client, queue, news, move |lane, queue, activity| {
+        let ended = pump(stdout, rustix::stdio::stdout(), lane, queue, activity);
         // The client must see the end of the output while the server may live on.
         let _ = File::options().write(true).open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?));
         ended
     })?;
-    lane(Lane::Stderr, queue, &done, move |lane, queue| pump(stderr, rustix::stdio::stderr(), lane, queue))?;
-    Ok(ended)
+    let errors = start_lane(Lane::Stderr, queue, news, move |lane, queue, activity| {
+        pump(stderr, rustix::stdio::stderr(), lane, queue, activity)
+    })?;
+    Ok([(to_client, output), (Lane::Stderr, errors)])
 }
 
-fn lane(
+fn start_lane(
     lane: Lane,
     queue: &Arc<Queue>,
-    done: &Sender<Lane>,
-    run: impl FnOnce(Lane, &Queue) -> Ended + Send + 'static,
-) -> io::Result<()> {
-    let (queue, done) = (Arc::clone(queue), done.clone());
-    let name = match lane {
-        Lane::Messages(direction) => direction.short(),
-        Lane::Stderr => "stderr",
-    };
-    std::thread::Builder::new().name(name.into()).spawn(move || {
-        if let Ended::SinkClosed { undelivered } = run(lane, &queue)
+    news: &Sender<News>,
+    run: impl FnOnce(Lane, &Queue, &Activity) -> Ended + Send + 'static,
+) -> io::Result<Arc<Activity>> {
+    let (queue, news, activity) = (Arc::clone(queue), news.clone(), Arc::new(Activity::default()));
+    let watched = Arc::clone(&activity);
+    std::thread::Builder::new().name(lane_name(lane).into()).spawn(move || {
+        if let Ended::SinkClosed { undelivered } = run(lane, &queue, &activity)
             && undelivered > 0
         {
             let mut payload = Vec::new();
@@ -117,9 +155,9 @@ fn lane(
                 queue.push_event(EventKind::Transport, &payload);
             }
         }
-        let _ = done.send(lane);
+        let _ = news.send(News::Ended(lane));
     })?;
-    Ok(())
+    Ok(watched)
 }
 
 fn lane_name(lane: Lane) -> &'static str {
@@ -129,23 +167,30 @@ fn lane_name(lane: Lane) -> &'static str {
     }
 }
 
-/// After the server's exit: waits until its output is relayed to the end. Where descendants hold it open, waits no
-/// longer than the client does.
-fn wait_for_output(ended: &Receiver<Lane>) {
-    let mut open = vec![Lane::Messages(Direction::ServerToClient), Lane::Stderr];
-    let mut client_gone = false;
-    while !open.is_empty() {
-        let next = if client_gone {
-            ended.recv_timeout(ORPHAN_GRACE)
-        } else {
-            ended.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        };
-        match next {
-            Ok(lane) => {
-                client_gone |= lane == Lane::Messages(Direction::ClientToServer);
-                open.retain(|other| *other != lane);
+/// After the server's exit: waits until its output is relayed to the end, however slowly the client reads. Where
+/// descendants hold the output open and say nothing, the tap ends soon, as a client that waits for the exit expects.
+fn wait_for_output(news: &Receiver<News>, output: &[(Lane, Arc<Activity>); 2]) {
+    let mut open = vec![true; output.len()];
+    let mut last = u64::MAX;
+    let mut still_since = Instant::now();
+    while open.contains(&true) {
+        match news.recv_timeout(ORPHAN_LOOK) {
+            Ok(News::Signal) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(News::Ended(lane)) => {
+                for (open, (watched, _)) in open.iter_mut().zip(output) {
+                    *open &= *watched != lane;
+                }
             }
-            Err(_) => return,
+            Err(RecvTimeoutError::Timeout) => {
+                let busy = output.iter().zip(&open).any(|((_, lane), open)| *open && lane.busy.load(Ordering::Acquire));
+                let moved = output.iter().map(|(_, lane)| lane.moved.load(Ordering::Acquire)).sum();
+                if busy || moved != last {
+                    last = moved;
+                    still_since = Instant::now();
+                } else if still_since.elapsed() >= ORPHAN_GRACE {
+                    return;
+                }
+            }
         }
     }
 }

@@ -117,8 +117,8 @@ impl Index {
 
     /// The first group with an event at `time` or later; the last group where there is none.
     pub fn group_of_time(&self, time: i64) -> Option<GroupEntry> {
-        let before = self.groups.partition_point(|group| group.3 < time);
-        self.groups.get(before).or(self.groups.last()).copied()
+        // Not a binary search: in a reel made of several others, times need not run in order.
+        self.groups.iter().find(|group| group.3 >= time).or(self.groups.last()).copied()
     }
 }
 
@@ -132,6 +132,11 @@ pub struct Tallies {
     streams: Vec<Tally>,
     many_streams: BTreeMap<u32, Tally>,
 }
+
+/// So many methods are counted by name; what comes after them is counted together.
+const MOST_METHODS: usize = 4096;
+/// The name under which the rest is counted.
+const OTHER_METHODS: &str = "(other methods)";
 
 /// Streams numbered below this are counted in a plain list.
 const DENSE_STREAMS: usize = 256;
@@ -155,10 +160,11 @@ impl Tallies {
         let Some((kind, method)) = message else { return };
         self.messages[kind as usize].add(len);
         let Some(method) = method else { return };
-        match self.methods.get_mut(method) {
-            Some(tally) => tally.add(len),
-            None => self.methods.entry(method.into()).or_default().add(len),
+        if let Some(tally) = self.methods.get_mut(method) {
+            return tally.add(len);
         }
+        let name = if self.methods.len() < MOST_METHODS { method } else { OTHER_METHODS };
+        self.methods.entry(name.into()).or_default().add(len);
     }
 
     /// Counts an event that was read back.

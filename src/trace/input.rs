@@ -65,6 +65,11 @@ impl Input {
         }
     }
 
+    /// Whether a pipe came to its end. A file may always grow.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self, Self::Stream { ended: true, .. })
+    }
+
     /// Whether payload parts can be read again later.
     pub(super) fn is_seekable(&self) -> bool {
         matches!(self, Self::File(_))

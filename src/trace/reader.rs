@@ -132,7 +132,10 @@ pub struct ReelReader {
 /// Read ahead at each segment: its header and, most often, all its records.
 const READ_AHEAD: usize = 4 << 10;
 
-/// No segment of a sound reel decompresses to more.
+/// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
+const RECORDS_LIMIT: u32 = 16 << 20;
+
+/// No payload part of a sound reel decompresses to more.
 const RAW_LIMIT: u32 = 1 << 31;
 
 impl ReelReader {
@@ -267,7 +270,7 @@ impl ReelReader {
     /// Goes to the group that holds the event numbered `seq`. Blocks before the event may still come.
     pub fn seek_seq(&mut self, seq: u64) -> io::Result<()> {
         let group = match self.index()? {
-            Some(index) => index.group_of_seq(seq).map(|group| group.0),
+            Some(index) => index.group_of_seq(seq).map(|group| (group.0, group.1)),
             None => self.scan_groups(|header, _| header.first_seq <= seq)?,
         };
         self.go_to(group);
@@ -277,7 +280,7 @@ impl ReelReader {
     /// Goes to the first group with an event at `time` or later. Earlier events may still come.
     pub fn seek_time(&mut self, time: i64) -> io::Result<()> {
         let group = match self.index()? {
-            Some(index) => index.group_of_time(time).map(|group| group.0),
+            Some(index) => index.group_of_time(time).map(|group| (group.0, group.1)),
             // Times run nearly in order; the group before the first that begins later holds the place.
             None => self.scan_groups(|header, _| header.first_time <= time)?,
         };
@@ -286,12 +289,13 @@ impl ReelReader {
     }
 
     /// The last group whose first segment fits, by segment headers alone.
-    fn scan_groups(&mut self, fits: impl Fn(&SegmentHeader, u64) -> bool) -> io::Result<Option<u64>> {
+    fn scan_groups(&mut self, fits: impl Fn(&SegmentHeader, u64) -> bool) -> io::Result<Option<(u64, u64)>> {
         if !self.input.is_seekable() {
             return Ok(None);
         }
         let mut offset = self.first_segment;
-        let mut found = None;
+        // Where none fits, the beginning does.
+        let mut found = Some((offset, 0));
         let mut bytes = Vec::new();
         loop {
             self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
@@ -300,15 +304,16 @@ impl ReelReader {
                 if !fits(&header, offset) {
                     return Ok(found);
                 }
-                found = Some(offset);
+                found = Some((offset, header.first_seq));
             }
             offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
         }
     }
 
-    fn go_to(&mut self, group: Option<u64>) {
-        if let (Some(offset), true) = (group, self.input.is_seekable()) {
+    fn go_to(&mut self, group: Option<(u64, u64)>) {
+        if let (Some((offset, seq)), true) = (group, self.input.is_seekable()) {
             self.offset = offset;
+            self.position.seq = seq;
             self.ended = false;
             self.group_seen = false;
         }
@@ -324,7 +329,7 @@ impl ReelReader {
             self.input.read_at(start, self.read_ahead, &mut head)?;
             self.head = head;
             if self.head.is_empty() || decode_trailer(&self.head).is_some() {
-                self.ended = !self.following || !self.head.is_empty();
+                self.ended = !self.waits() || !self.head.is_empty();
                 return Ok(None);
             }
             let Some(header) = segment_header(&self.head) else {
@@ -365,13 +370,24 @@ impl ReelReader {
         Ok(None)
     }
 
+    /// Whether more may come where nothing stands yet. A pipe that ended has no more.
+    pub(super) fn waits(&self) -> bool {
+        self.following && !self.input.has_ended()
+    }
+
     fn events_segment(&mut self, start: u64, next: u64, header: &SegmentHeader) -> io::Result<Item> {
+        let expected = self.position.seq;
+        if header.starts_group() && header.first_seq > expected {
+            // Nothing here is broken, yet a whole group is not there. The same place is read again after this.
+            self.position.seq = header.first_seq;
+            let (events, reason) = (header.first_seq - expected, "events are missing before this place".to_owned());
+            return Ok(Item::Damage(Damage { offset: start, bytes: 0, events, at_end: false, reason }));
+        }
         if header.starts_group() {
             self.start_group()?;
         } else if self.group_broken || !self.group_seen {
             return self.skip_group(start, "its group's beginning could not be read");
         }
-        let expected = self.position.seq;
         let mut block = self.spare.take().unwrap_or_default();
         block.headers.clear();
         block.loaded = false;
@@ -504,7 +520,7 @@ impl ReelReader {
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
-    (header.records_raw <= RAW_LIMIT && header.payload_raw <= RAW_LIMIT).then_some(header)
+    (header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT).then_some(header)
 }
 
 /// Decompresses one flushed part; it must give exactly `raw` bytes.

@@ -29,14 +29,24 @@ impl MethodTable {
     }
 }
 
+/// Methods and ids longer than this are left out of headers: no peer may fill them at will. The payload has them.
+pub const NAME_LIMIT: usize = 512;
+
+/// The method of an envelope, as far as headers keep it.
+pub fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
+    envelope.method.as_deref().filter(|method| method.len() <= NAME_LIMIT)
+}
+
 /// Appends the record to `out`. Writing into a `Vec` cannot fail.
 pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
     let mut to = Encoder::from(out);
-    let items = match input.envelope {
-        None => 6,
-        Some(Envelope { id: Some(_), .. }) => 9,
-        Some(Envelope { method: Some(_), .. }) => 8,
-        Some(_) => 7,
+    let method = input.envelope.and_then(kept_method);
+    let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
+    let items = match (input.envelope, id, method) {
+        (None, ..) => 6,
+        (Some(_), Some(_), _) => 9,
+        (Some(_), None, Some(_)) => 8,
+        (Some(_), None, None) => 7,
     };
     let mut push = |header: Header| {
         let _ = to.push(header);
@@ -53,7 +63,7 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
     if items == 7 {
         return;
     }
-    match envelope.method.as_deref() {
+    match method {
         None => push(Header::Simple(ciborium_ll::simple::NULL)),
         Some(method) => match methods.0.get(method) {
             Some(number) => push(Header::Positive(u64::from(*number))),
@@ -64,7 +74,7 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
             }
         },
     }
-    match envelope.id {
+    match id {
         None => {}
         Some(id) => match id.as_integer() {
             Some(number) => {
@@ -138,7 +148,7 @@ pub fn decode(
         records = reader.bytes;
         position.offset = position.offset.checked_add(header.len as usize)?;
         position.time = header.time;
-        position.seq += 1;
+        position.seq = position.seq.checked_add(1)?;
         out.push(header);
     }
     records.is_empty().then_some(())

@@ -310,6 +310,43 @@ fn groups_damaged_in_a_row_are_counted_once() {
 }
 
 #[test]
+fn a_group_that_is_not_there_is_damage_and_seeking_counts_from_where_it_goes() {
+    let bytes = write(&sample(), small_groups());
+    let (_dir, path) = TempReel::of(&bytes);
+    let groups = ReelReader::open(&path).expect("a reel").index().expect("reads").expect("a footer").groups.clone();
+    let without = [&bytes[..groups[1].0 as usize], &bytes[groups[2].0 as usize..]].concat();
+    let (_, damages) = read(from_bytes(&without).expect("a reel"));
+    assert_eq!(damages.len(), 1, "{damages:?}");
+    assert_eq!(damages[0].events, groups[2].1 - groups[1].1);
+    let mut altered = bytes.clone();
+    altered[groups[2].0 as usize + format::SEGMENT_HEADER_LEN + 3] ^= 0xff;
+    std::fs::write(&path, &altered).expect("the reel is written");
+    let mut reader = ReelReader::open(&path).expect("a reel");
+    reader.seek_seq(groups[2].1).expect("seeking works");
+    let (_, damages) = read(reader);
+    assert_eq!(damages[0].events, groups[3].1 - groups[2].1, "{damages:?}");
+}
+
+#[test]
+fn events_without_payload_make_groups_too_and_long_names_stay_out_of_headers() {
+    let blank = (0, 0, EventKind::Message, Direction::ClientToServer, Framing::Lf, Vec::new());
+    let bytes = write(&vec![blank; 1000], small_groups());
+    let (_dir, path) = TempReel::of(&bytes);
+    let groups = ReelReader::open(&path).expect("a reel").index().expect("reads").expect("a footer").groups.len();
+    assert!(groups > 20, "{groups}");
+    let long = "m".repeat(10_000);
+    let message = format!(r#"{{"id":"{long}","method":"{long}"}}"#).into_bytes();
+    let event = (0, 0, EventKind::Message, Direction::ClientToServer, Framing::Lf, message.clone());
+    let mut reader = from_bytes(&write(&[event], small_groups())).expect("a reel").with_payloads();
+    let Some(Item::Block(block)) = reader.next().expect("reads") else { panic!("a block") };
+    let header = &block.headers[0];
+    let kept = header.message.as_ref().expect("a message");
+    assert_eq!((kept.kind, kept.method, kept.id.clone()), (MessageKind::Request, None, None));
+    assert_eq!(block.event(header).payload, message);
+    assert!(reader.methods().is_empty());
+}
+
+#[test]
 fn times_too_far_apart_for_a_difference_are_kept() {
     let events: Vec<Stored> = [i64::MIN + 5, i64::MAX - 5, 0]
         .map(|time| (time, 0, EventKind::Stderr, Direction::ServerToClient, Framing::Whole, b"x".to_vec()))

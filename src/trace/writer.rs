@@ -66,7 +66,7 @@ pub struct ReelWriter<W: Write> {
     payload_encoder: Encoder<'static>,
     methods: MethodTable,
     segment: Pending,
-    group_payload: u64,
+    group_bytes: u64,
     group_open: bool,
     store_payload: bool,
     index: Index,
@@ -113,7 +113,7 @@ impl<W: Write> ReelWriter<W> {
             payload_encoder: encoder(options.level, options.window_log)?,
             methods: MethodTable::default(),
             segment: Pending::default(),
-            group_payload: 0,
+            group_bytes: 0,
             group_open: false,
             store_payload: false,
             index: Index::default(),
@@ -172,6 +172,7 @@ impl<W: Write> ReelWriter<W> {
         }
         let segment = &mut self.segment;
         let len = event.payload.len() as u32;
+        let records_before = segment.records.len();
         record::encode(
             &RecordInput {
                 kind: event.kind,
@@ -185,6 +186,7 @@ impl<W: Write> ReelWriter<W> {
             &mut self.methods,
             &mut segment.records,
         );
+        let record_len = segment.records.len() - records_before;
         segment.last_time = event.time;
         segment.times = Some(match segment.times {
             None => (event.time, event.time),
@@ -197,10 +199,11 @@ impl<W: Write> ReelWriter<W> {
         }
         segment.payload_raw += len;
         segment.count += 1;
-        let message = envelope.as_ref().map(|envelope| (envelope.kind, envelope.method.as_deref()));
+        let message = envelope.as_ref().map(|envelope| (envelope.kind, record::kept_method(envelope)));
         segment.tallies.add(event.kind, event.stream, len, message);
         self.seq += 1;
-        self.group_payload += u64::from(len);
+        // Records count too: many events with short payloads must not make a group without end.
+        self.group_bytes += u64::from(len) + record_len as u64;
         if segment.payload_raw as usize >= self.options.segment_bytes
             || segment.records.len() >= self.options.segment_bytes
         {
@@ -255,7 +258,7 @@ impl<W: Write> ReelWriter<W> {
         }
         self.offset += (segment.assembled.len() + segment.payload.len()) as u64;
         segment.reset();
-        if self.group_payload >= self.options.group_bytes {
+        if self.group_bytes >= self.options.group_bytes {
             self.group_open = false;
         }
         Ok(())
@@ -293,7 +296,7 @@ impl<W: Write> ReelWriter<W> {
             self.records_encoder.reinit()?;
             self.payload_encoder.reinit()?;
             self.methods.clear();
-            self.group_payload = 0;
+            self.group_bytes = 0;
             self.group_open = true;
         }
         Ok(())

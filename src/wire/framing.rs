@@ -91,6 +91,9 @@ pub struct Frame<'a> {
 /// The longest `Content-Length` header block that is waited for before its lines are taken as plain lines.
 const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
 
+/// The longest body that a `Content-Length` header is believed to announce (1 GiB).
+const LONGEST_BODY: usize = 1 << 30;
+
 /// The frame length beyond which a framer gives out fragments, by default (256 MiB).
 pub const DEFAULT_FRAME_LIMIT: usize = 256 * 1024 * 1024;
 
@@ -188,7 +191,7 @@ impl LineFramer {
                 let bare = trim_line_end(&self.carry[last_line_start..]);
                 if bare.is_empty() {
                     self.begin_body(body_length, sink);
-                } else if !bare.contains(&b':') || self.carry.len() > HEADER_BLOCK_LIMIT || line.is_empty() {
+                } else if !is_header(bare) || self.carry.len() > HEADER_BLOCK_LIMIT || line.is_empty() {
                     self.emit_carry_as_lines(sink);
                 }
             }
@@ -256,6 +259,12 @@ fn emit_line(line: &[u8], sink: &mut impl FnMut(Frame<'_>)) {
     sink(Frame { payload: trim_line_end(line), framing });
 }
 
+/// Whether a line has the form of a header: a name of letters, digits and hyphens, then a colon. No JSON has it.
+fn is_header(line: &[u8]) -> bool {
+    let name = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    name > 0 && line.get(name) == Some(&b':')
+}
+
 /// The body length that a line announces, where the line is a `Content-Length` header.
 fn content_length(line: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"content-length:";
@@ -263,7 +272,9 @@ fn content_length(line: &[u8]) -> Option<usize> {
     if !name.eq_ignore_ascii_case(NAME) {
         return None;
     }
-    std::str::from_utf8(value).ok()?.trim().parse().ok()
+    let length = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
+    // More than any message has: a log line, not a header.
+    (length <= LONGEST_BODY).then_some(length)
 }
 
 #[cfg(test)]
@@ -306,8 +317,12 @@ mod tests {
 
     #[test]
     fn a_header_block_that_is_none_falls_back_to_lines() {
-        let found = frames(&[b"Content-Length: 5\nno header here\n{}\n"], 1 << 20);
-        assert_eq!(found.iter().map(|(_, framing)| *framing).collect::<Vec<_>>(), vec![Framing::Lf; 3]);
+        for stream in [&b"Content-Length: 5\nno header here\n{}\n"[..], b"Content-Length: 12\n{\"a\":1}\n{}\n"] {
+            let found = frames(&[stream], 1 << 20);
+            assert_eq!(found.iter().map(|(_, framing)| *framing).collect::<Vec<_>>(), vec![Framing::Lf; 3]);
+        }
+        let logged = b"Content-Length: 99999999999\n\n{}\n";
+        assert_eq!(frames(&[logged], 1 << 20).len(), 3, "a length that no message has is a log line");
     }
 
     #[test]

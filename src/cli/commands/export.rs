@@ -40,6 +40,12 @@ pub enum ExportFormat {
 pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut reader = reader.with_payloads();
+    if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
+        && from == to
+    {
+        return Err(CommandError::usage(format!("{} is the reel itself", args.output.display()))
+            .hint("write the export to another file"));
+    }
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     jsonl::write_header(reader.header(), &mut out).map_err(writing)?;

@@ -43,20 +43,13 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
     let mut reader = Reader::new(input).map_err(bad)?;
     let mut out = Output::create(&args.output, args.force)?;
-    match convert(&mut reader, &mut out, args, context, total) {
-        Ok(events) => {
-            out.finish()?;
-            if args.output != Path::new("-") {
-                let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
-                context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
-            }
-            Ok(Outcome::Clean)
-        }
-        Err(error) => {
-            out.discard();
-            Err(error)
-        }
+    let events = convert(&mut reader, &mut out, args, context, total)?;
+    out.finish()?;
+    if args.output != Path::new("-") {
+        let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
+        context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
     }
+    Ok(Outcome::Clean)
 }
 
 /// Copies every event. Answers how many there were.

@@ -100,8 +100,8 @@ pub fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandE
     match command {
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),
-        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), context),
-        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), context),
+        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), true, context),
+        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), false, context),
         ReelCommand::Index(args) => index(args, context),
         ReelCommand::Cat(args) => cat(args, context),
     }
@@ -124,7 +124,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
             "path": path.display().to_string(), "size": size, "version": version.to_string(), "created": created,
             "tool": header.tool, "label": header.label, "notes": header.notes, "indexed": indexed,
             "groups": index.groups.len(), "events": index.events, "bytes": index.bytes,
-            "seconds": index.times.map(|(first, last)| (last - first) as f64 / 1e9),
+            "seconds": index.times.map(|(first, last)| last.saturating_sub(first) as f64 / 1e9),
             "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
             "damages": damages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
@@ -162,7 +162,7 @@ fn info_text(
     for (name, value) in &header.notes {
         row("note", format!("{name}={value}"));
     }
-    let span = index.times.map_or(0, |(first, last)| last - first);
+    let span = index.times.map_or(0, |(first, last)| last.saturating_sub(first));
     row("holds", format!("{} events, {}, over {}", index.events, line::bytes(index.bytes), line::duration(span)));
     let share = if index.bytes > 0 {
         format!(", {:.1} % of the traffic", size as f64 * 100.0 / index.bytes as f64)
@@ -208,8 +208,8 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     Ok(Outcome::Findings)
 }
 
-/// Copies every event that can be read; what cannot is noted as a gap.
-fn rewrite(args: &RewriteArgs, options: WriterOptions, context: &Context) -> Result<Outcome, CommandError> {
+/// Copies every event that can be read; what cannot is noted as a gap, where `mend` allows that.
+fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(Some(&args.reel))?;
     let mut reader = reader.with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
@@ -219,11 +219,15 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, context: &Context) -> Res
     let writing = |error: io::Error| CommandError::writing(&target, &error);
     let mut writer = ReelWriter::create(out, &header, options).map_err(writing)?;
     let mut progress = context.printer.progress("rewriting", before);
-    let (mut lost, mut last_time) = (0u64, 0);
+    let (mut lost, mut last_time, mut damaged) = (0u64, 0, false);
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
+            Item::Damage(damage) if !mend => {
+                return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
+                    .hint("nothing was changed; `mcpreel reel repair` writes a whole reel from what can be read"));
+            }
             Item::Damage(damage) => {
-                lost += damage.events;
+                (lost, damaged) = (lost + damage.events, true);
                 context.printer.note(&damage.to_string());
                 append_gap(&mut writer, last_time, &damage).map_err(writing)?;
             }
@@ -244,6 +248,13 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, context: &Context) -> Res
     progress.finish();
     let events = writer.next_seq();
     let (out, _) = writer.finish().map_err(writing)?;
+    if damaged && in_place {
+        // What could not be read today may be wanted tomorrow.
+        let mut kept = path.clone().into_os_string();
+        kept.push(".damaged");
+        std::fs::rename(&path, &kept).map_err(|error| CommandError::writing(&path, &error))?;
+        context.printer.note(&format!("the damaged reel is kept as {}", kept.to_string_lossy()));
+    }
     out.finish()?;
     if target != Path::new("-") {
         let after = std::fs::metadata(&target).map_or(0, |about| about.len());
@@ -277,6 +288,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     }
     let writing = |error| CommandError::writing(&path, &error);
     let mut file = File::options().append(true).open(&path).map_err(writing)?;
+    reels::lock(&file, &path)?;
     let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
     let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
     file.write_all(&footer).map_err(writing)?;

@@ -93,7 +93,10 @@ impl Reservoir {
     fn median(&self) -> Option<i64> {
         let mut sorted = self.sample.clone();
         sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).copied()
+        let upper = sorted.get(sorted.len() / 2).copied()?;
+        // Between two in the middle, the middle of both.
+        let lower = sorted[(sorted.len() - 1) / 2];
+        Some(lower + (upper - lower) / 2)
     }
 }
 
@@ -156,7 +159,7 @@ impl Stats {
                 self.open.ask(header.stream, header.direction(), id.key(), (number, header.time));
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
-                Some((number, asked)) => self.answer(number, header, header.time - asked),
+                Some((number, asked)) => self.answer(number, header, header.time.saturating_sub(asked)),
                 None => self.orphans += 1,
             },
             _ => {}
@@ -167,7 +170,7 @@ impl Stats {
         let Some(method) = self.methods.get_mut(number as usize) else { return };
         method.answers += 1;
         method.bytes += u64::from(header.len);
-        method.latency_sum += latency;
+        method.latency_sum = method.latency_sum.saturating_add(latency);
         method.latency_max = method.latency_max.max(latency);
         method.latencies.add(latency);
         if header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error) {
@@ -223,7 +226,7 @@ impl Stats {
             .collect();
         json!({
             "events": self.events, "messages": self.messages, "bytes": self.bytes,
-            "seconds": (self.last - self.first.unwrap_or(self.last)) as f64 / 1e9,
+            "seconds": self.last.saturating_sub(self.first.unwrap_or(self.last)) as f64 / 1e9,
             "kinds": kinds, "unanswered": self.open.len(), "orphan_answers": self.orphans,
             "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "methods": methods,
         })
@@ -259,7 +262,7 @@ impl Stats {
             self.messages,
             kinds.join(", "),
             line::bytes(self.bytes),
-            line::duration(self.last - self.first.unwrap_or(self.last)),
+            line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last))),
         );
         let extras = [
             (self.open.len() as u64, "request", "s", " unanswered"),

@@ -13,7 +13,7 @@ impl ReelReader {
 
     /// The reel ends inside a segment: to be waited for, or to be reported once.
     pub(super) fn tail(&mut self, reason: &str) -> Option<Item> {
-        if self.following {
+        if self.waits() {
             return None;
         }
         let mut bytes = self.head.len() as u64;

@@ -455,7 +455,7 @@ fn statistics() {
     1 answer without a request
 
      method                      calls   answers   errors   open    size    median   slowest 
-     tools/call                      2         2        1          395 B   20.0 ms   20.0 ms 
+     tools/call                      2         2        1          395 B   15.0 ms   20.0 ms 
      context/beforeInference         1         1                   387 B   10.0 ms   10.0 ms 
      conversation/userMessage        1         1                   262 B   10.0 ms   10.0 ms 
      events/event                    1                             169 B                     
@@ -498,7 +498,7 @@ fn statistics() {
           "unanswered": 0,
           "bytes": 395,
           "latency_ms": {
-            "median": 20.0,
+            "median": 15.0,
             "mean": 15.0,
             "max": 20.0
           }

@@ -10,7 +10,7 @@ use crate::drive::client::Runner;
 use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
-use crate::render::line::duration;
+use crate::render::line::{duration, visible_text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -211,18 +211,20 @@ fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), C
     told.notes.iter().for_each(|note| printer.note(note));
     let Some(said) = &told.outcome else { return Ok(()) };
     said.remarks.iter().for_each(|remark| printer.note(remark));
+    let server = visible_text(&told.server);
     let took = duration(nanoseconds(said.latency));
     let carrier = carrier_name(said.carrier);
     if let Some((code, message)) = &said.refused {
-        printer.line(&format!("{} refused it after {took}: {code} {message}", told.server))?;
+        printer.line(&format!("{server} refused it after {took}: {code} {}", visible_text(message)))?;
     } else if said.timed_out {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!("{} gave no context within {limit}; it is skipped (sent as {carrier})", told.server))?;
+        printer.line(&format!("{server} gave no context within {limit}; it is skipped (sent as {carrier})"))?;
     } else if let Some(found) = &said.context {
         printer.note(&format!("{} answered in {took}, sent as {carrier}", told.server));
-        printer.line(host::render(&told.server, found, host::DEFAULT_MOST_BYTES).trim_end())?;
+        let text = host::render(&told.server, found, host::DEFAULT_MOST_BYTES);
+        text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
-        printer.line(&format!("{} has nothing to inject ({took}, sent as {carrier})", told.server))?;
+        printer.line(&format!("{server} has nothing to inject ({took}, sent as {carrier})"))?;
     }
     if let Some(late) = &told.late {
         let took = duration(nanoseconds(late.latency));

@@ -781,6 +781,18 @@ fn files_are_not_overwritten_unless_asked() {
 }
 
 #[test]
+fn a_demonstration_that_cannot_be_kept_is_told_before_it_begins() {
+    let stage = Stage::new();
+    stage.write("there.reel", "precious");
+    for (path, code, told) in [("there.reel", 2, "is there already"), ("no/such/a.reel", 4, "No such file")] {
+        let output = stage.run(&["demo", "-o", path], "");
+        assert_eq!((output.code(), output.out()), (code, String::new()), "{output:?}");
+        assert!(output.err().contains(told), "{output:?}");
+    }
+    assert_eq!(stage.read("there.reel"), b"precious");
+}
+
+#[test]
 fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
     let stage = Stage::new();
     let good = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
@@ -789,6 +801,8 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
         ("not json\n".into(), "line 1"),
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
         (format!("{good}{{\"dir\":\"c2s\"}}\n"), "line 2"),
+        ("{\"reel\":{\"version\":1}}\n".into(), "\"reel\" has no \"created\" time"),
+        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: it has no message, text or base64"),
         (format!("{good}\n\n{{\"time\":\"{CREATED}\",\"dir\":\"up\"}}\n"), "line 4"),
         (format!("{good}{{\"time\":\"{CREATED}\",\"base64\":\"!\"}}\n"), "base64"),
     ] {

@@ -100,14 +100,10 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let (link, server) = Peer::start(&args.target, &args.client)?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let (mut connection, handshake) =
-            match peer::open(link, args.client.config(capabilities), context, |_| {}).await {
-                Ok(opened) => opened,
-                Err(error) => {
-                    server.end(context).await;
-                    return Err(error);
-                }
-            };
+        let (mut connection, handshake) = match peer::open(link, &args.client, capabilities, context).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(server.end_after(error, context).await),
+        };
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
         let declarations = Declarations::parse(&handshake.server_capabilities);

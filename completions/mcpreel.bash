@@ -224,7 +224,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-e -v -h --format --era --protocol-version --timeout --root --record --env --cwd --color --verbose --help"
+            opts="-e -v -h --notify --format --era --protocol-version --timeout --root --record --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

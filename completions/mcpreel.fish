@@ -74,12 +74,13 @@ modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -106,7 +107,7 @@ modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -129,7 +130,7 @@ modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel; `-` is standard output' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -173,7 +174,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l color -d 'When 
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l full -d 'Short for `--format full`'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'The exact payload bytes, each followed by a line end'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'The exact bytes of messages and standard error (of other events where the filter names them), a line end after each'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not fold long strings in the full form'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading as the reel grows'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s v -l verbose -d 'Tell more on standard error; twice for more still'

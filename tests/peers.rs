@@ -332,7 +332,7 @@ heard()
     );
     let words = ["fire", "user-message", "hello", "--carrier", "request", "--deadline", "100ms", "--linger", "20s"];
     let output = run(&stage, &words, &SCRIPTED);
-    assert_eq!(output.code(), 1, "{output:?}");
+    assert_eq!(output.code(), 5, "{output:?}");
     assert!(output.out().contains("a late answer came after"), "{output:?}");
     assert!(!output.out().contains("too late"), "{output:?}");
     let told = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED).json();
@@ -347,6 +347,127 @@ fn a_message_without_an_answer_is_a_timeout() {
     let asked = run(&stage, &[&words[..], &["--carrier", "request"]].concat(), &SCRIPTED);
     assert_eq!(asked.code(), 5, "{asked:?}");
     assert!(asked.err().contains("--deadline"), "{asked:?}");
+    let told = run(&stage, &[&words[..], &["--carrier", "notification"]].concat(), &SCRIPTED);
+    assert_eq!(told.code(), 0, "silence is an answer: {told:?}");
+    assert!(told.out().contains("no context came within 50.0 ms"), "{told:?}");
+}
+
+#[test]
+fn a_late_context_for_a_notification_is_a_timeout_too() {
+    let stage = Stage::new();
+    script(
+        &stage,
+        r#"
+handshake(conversationEvents={"onUserMessage": True})
+message = heard()
+time.sleep(0.3)
+say(method="conversation/context", params={"messageId": message["params"]["messageId"], "context": "too late"})
+heard()
+"#,
+    );
+    let words = ["fire", "user-message", "hello", "--carrier", "notification", "--deadline", "50ms", "--linger", "20s"];
+    let output = run(&stage, &words, &SCRIPTED);
+    assert_eq!(output.code(), 5, "{output:?}");
+    assert!(output.out().contains("a late answer came after"), "{output:?}");
+}
+
+#[test]
+fn a_notification_is_sent_and_nothing_is_waited_for() {
+    let stage = Stage::new();
+    script(&stage, "handshake()\nwhile True: heard()");
+    for words in [&["call", "notifications/foo", "n:=1"][..], &["call", "foo", "n:=1", "--notify"]] {
+        stage.write("heard", "");
+        let output = run(&stage, words, &SCRIPTED);
+        assert_eq!((output.code(), output.out(), output.err()), (0, String::new(), String::new()), "{output:?}");
+        let last = heard(&stage).pop().expect("messages");
+        assert!(last["method"].as_str().is_some_and(|method| method.ends_with("foo")), "{last}");
+        assert_eq!((last.get("id"), &last["params"]), (None, &json!({"n": 1})));
+    }
+}
+
+#[test]
+fn the_reel_cannot_go_where_the_result_goes() {
+    let stage = Stage::new();
+    for words in [&["call", "ping", "--record", "-"][..], &["fire", "hook", "session_start", "--record", "-"]] {
+        let output = run(&stage, words, &SERVE);
+        assert_eq!((output.code(), output.out()), (2, String::new()), "{output:?}");
+        assert!(output.err().contains("/dev/fd/3"), "{output:?}");
+    }
+}
+
+#[test]
+fn what_a_peer_says_cannot_steer_the_terminal() {
+    let stage = Stage::new();
+    let hostile = r#"
+evil = "e\x1b[31m\x9b\u202evil\nmcpreel: forged"
+while True:
+    request = heard()
+    if request["method"] == "initialize":
+        result(request, protocolVersion="2025-06-18", serverInfo={"name": evil, "version": evil},
+            capabilities={"conversationEvents": {"onUserMessage": True}, "hooks": {"declarations": [
+                {"event": "session_start", "context_tool": evil, "context_tool_args": {evil: evil}},
+                {"event": "session_start", "context": evil}, {"event": evil, "context": evil}]}})
+    elif "id" in request:
+        error(request, -32000, evil)
+"#;
+    script(&stage, hostile);
+    for words in [
+        &["call", "ping", "-v"][..],
+        &["fire", "hook", "session_start", "-v"],
+        &["fire", "user-message", "hello", "-v", "--carrier", "request", "--deadline", "20s"],
+        &["fire", "user-message", "hello", "--deadline", "20s"],
+    ] {
+        let output = run(&stage, words, &SCRIPTED);
+        let told = format!("{}{}", output.out(), output.err());
+        assert!(told.contains("vil"), "{words:?}: {output:?}");
+        assert!(!told.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{words:?}: {output:?}");
+        assert!(!told.lines().any(|line| line.starts_with("mcpreel: forged")), "{words:?}: {output:?}");
+    }
+    script(
+        &stage,
+        "evil = '\\x1b[31m\\u202e'\nrequest = heard()\nwhile True:\n    error(request, -32000, evil)\n    request = heard()",
+    );
+    let refused = run(&stage, &["call", "ping"], &SCRIPTED);
+    assert_eq!(refused.code(), 4, "{refused:?}");
+    assert!(!refused.err().contains(['\u{1b}', '\u{202e}']), "{refused:?}");
+}
+
+#[test]
+fn what_was_not_agreed_as_asked_is_told() {
+    let stage = Stage::new();
+    script(&stage, "request = heard()\nerror(request, -32601, 'Method not found')\nresult(heard(), tools=[])\nheard()");
+    let modern = run(&stage, &["call", "tools/list", "--era", "modern"], &SCRIPTED);
+    assert_eq!((modern.code(), modern.err().lines().count()), (0, 1), "{modern:?}");
+    assert!(modern.err().contains("taken as modern all the same"), "{modern:?}");
+    script(&stage, "handshake()\nresult(heard(), tools=[])");
+    let other = run(&stage, &["call", "tools/list", "--protocol-version", "2024-11-05"], &SCRIPTED);
+    assert_eq!((other.code(), other.err().lines().count()), (0, 1), "{other:?}");
+    assert!(other.err().contains("2024-11-05 was asked for") && other.err().contains("2025-06-18"), "{other:?}");
+}
+
+#[test]
+fn a_start_that_fails_is_told_with_its_end() {
+    let stage = Stage::new();
+    let lines = "for n in range(20): sys.stderr.write('line %d\\n' % n)\nsys.stderr.flush()\n";
+    script(&stage, &format!("{lines}os._exit(3)"));
+    let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
+    assert_eq!(output.code(), 4, "{output:?}");
+    let err = output.err();
+    assert!(err.contains("the server ended with exit code 3 before the handshake was over"), "{err}");
+    assert!(err.contains("line 8\n") && err.contains("line 19\n") && !err.contains("line 7\n"), "{err}");
+    script(&stage, "os.kill(os.getpid(), 9)");
+    for words in [&["call", "tools/list"][..], &["fire", "hook", "session_start"], &["fire", "user-message", "x"]] {
+        let output = run(&stage, words, &SCRIPTED);
+        assert!(output.err().contains("the server ended by signal 9 before the handshake"), "{output:?}");
+    }
+}
+
+#[test]
+fn a_push_without_a_host_says_so() {
+    let stage = Stage::new();
+    let output = stage.run(&["fire", "push", "--text", "x"], "");
+    assert_eq!(output.code(), 1, "{output:?}");
+    assert!(output.err().contains("not sent: no host completed the handshake"), "{output:?}");
 }
 
 #[test]

@@ -378,6 +378,50 @@ fn raw_is_the_payloads() {
     assert_same("raw", &raw, b"Server listening on stdio\n\xff\0\xfe\nwarn: \x1b[31mslow\nsecond line\n\n");
 }
 
+/// Two calls with another request between them, each answered far below, in blocks of their own.
+fn two_tools() -> Vec<Value> {
+    let at = |second: u32| format!("2026-01-02T03:04:{second:02}Z");
+    let mut events = Vec::new();
+    for (second, id, name) in [(5, 1, "Bash"), (6, 2, "Read")] {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name}});
+        events.push(json!({"time": at(second), "stream": 0, "dir": "c2s", "event": "message", "message": call}));
+    }
+    let filler = "x".repeat(64 << 10);
+    for _ in 0..100 {
+        let note = json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"x": filler}});
+        events.push(json!({"time": at(7), "stream": 0, "dir": "s2c", "event": "message", "message": note}));
+    }
+    for (second, id, text) in [(8, 1, "from bash"), (9, 2, "from read")] {
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": text}]}});
+        events.push(json!({"time": at(second), "stream": 0, "dir": "s2c", "event": "message", "message": answer}));
+    }
+    events
+}
+
+#[test]
+fn answers_are_found_by_their_tool_in_every_form_and_from_anywhere() {
+    let stage = Stage::new();
+    stage.reel("s.reel", &two_tools());
+    for start in [&[][..], &["--seq", "102"], &["--from", "3.0"]] {
+        for form in [&["--raw"][..], &["--format", "json"], &["--format", "list"], &["-n", "5"]] {
+            let words = [&["show", "s.reel", "tool:Bash dir:s2c"], form, start].concat();
+            let told = stage.ok(&words).out();
+            assert_eq!(told.lines().count(), 1, "{words:?}: {told}");
+            assert!(form[0] != "--raw" || told.contains("from bash"), "{words:?}: {told}");
+        }
+    }
+    assert_eq!(stage.ok(&["show", "s.reel", "--raw", "tool:Nope"]).out(), "");
+}
+
+#[test]
+fn raw_leaves_out_what_is_no_text_unless_it_is_named() {
+    let stage = stage();
+    let raw = stage.ok(&["show", "s.reel", "--raw", "-n", "1"]).out();
+    assert!(raw.starts_with('{'), "{raw}");
+    let named = stage.ok(&["show", "s.reel", "--raw", "event:stream-opened"]).stdout;
+    assert!(!named.is_empty());
+}
+
 #[test]
 fn filters_select() {
     assert_eq!(seqs(&["method:tools/call"]), [6, 8, 9, 10]);
@@ -409,7 +453,20 @@ fn a_filter_that_cannot_be_understood_is_a_usage_error() {
         let output = stage.run(&["show", "s.reel", filter], "");
         assert_eq!(output.code(), 2, "{filter}: {output:?}");
         assert!(output.err().contains("hint:"), "{filter}: {output:?}");
+        assert!(!output.err().contains("ends in .reel"), "a reel was named: {output:?}");
     }
+    let unnamed = stage.run(&["show", "nonsense"], "");
+    assert!(unnamed.err().contains("ends in .reel"), "{unnamed:?}");
+    let kinds = stage.run(&["show", "s.reel", "kind:foo"], "");
+    assert!(kinds.err().contains("request, notification, result"), "{kinds:?}");
+    for path in ["./missing", "/no/such/session", "some/where"] {
+        let output = stage.run(&["show", path], "");
+        assert_eq!(output.code(), 3, "{path}: {output:?}");
+        assert!(output.err().contains("no such file"), "{path}: {output:?}");
+    }
+    let two = stage.run(&["show", "s.reel", "t.reel"], "");
+    assert_eq!(two.code(), 2, "{two:?}");
+    assert!(two.err().contains("one reel only, and it comes first"), "{two:?}");
 }
 
 #[test]
@@ -422,6 +479,10 @@ fn jq_programs_run() {
     assert_eq!(wrong.code(), 2, "{wrong:?}");
     let failing = stage.run(&["show", "s.reel", "--jq", ".seq | error", "-n", "1"], "");
     assert!(failing.err().contains("--jq at event 0"), "{failing:?}");
+    assert_eq!(failing.code(), 1, "{failing:?}");
+    let failing = stage.run(&["show", "s.reel", "--jq", ".seq | error"], "");
+    assert_eq!((failing.code(), failing.err().lines().count()), (1, 11), "{failing:?}");
+    assert!(failing.err().contains("… and 20 more"), "{failing:?}");
 }
 
 #[test]
@@ -720,6 +781,18 @@ fn files_are_not_overwritten_unless_asked() {
 }
 
 #[test]
+fn a_demonstration_that_cannot_be_kept_is_told_before_it_begins() {
+    let stage = Stage::new();
+    stage.write("there.reel", "precious");
+    for (path, code, told) in [("there.reel", 2, "is there already"), ("no/such/a.reel", 4, "No such file")] {
+        let output = stage.run(&["demo", "-o", path], "");
+        assert_eq!((output.code(), output.out()), (code, String::new()), "{output:?}");
+        assert!(output.err().contains(told), "{output:?}");
+    }
+    assert_eq!(stage.read("there.reel"), b"precious");
+}
+
+#[test]
 fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
     let stage = Stage::new();
     let good = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
@@ -728,6 +801,8 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
         ("not json\n".into(), "line 1"),
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
         (format!("{good}{{\"dir\":\"c2s\"}}\n"), "line 2"),
+        ("{\"reel\":{\"version\":1}}\n".into(), "\"reel\" has no \"created\" time"),
+        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: it has no message, text or base64"),
         (format!("{good}\n\n{{\"time\":\"{CREATED}\",\"dir\":\"up\"}}\n"), "line 4"),
         (format!("{good}{{\"time\":\"{CREATED}\",\"base64\":\"!\"}}\n"), "base64"),
     ] {

@@ -5,10 +5,10 @@ use super::error::{CommandError, ErrorKind};
 use super::target::{Target, span};
 use super::{Context, reels};
 use crate::drive::{Connection, Failure};
-use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Handshake, Output, Root};
+use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
 use crate::render::line;
 use crate::tap::queue::{Lane, OnOverload};
-use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Sink};
+use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader};
 use crate::transport::Link;
@@ -17,9 +17,11 @@ use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How to be a client.
 #[derive(Debug, Args)]
@@ -36,7 +38,7 @@ pub struct ClientOptions {
     /// A root to offer to the server: a folder or a URI (repeatable).
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<String>,
-    /// Keep the session in a reel; `-` is standard output.
+    /// Keep the session in a reel.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -87,6 +89,10 @@ impl Peer {
     /// Starts the server; its link comes beside it.
     pub fn start(target: &Target, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
         let command = target.server()?;
+        if options.record.as_deref() == Some(Path::new("-")) {
+            let refused = CommandError::usage("the result goes to standard output; the reel cannot go there too");
+            return Err(refused.hint("write to another descriptor: --record /dev/fd/3 3>session.reel"));
+        }
         command.prepare().map_err(spawn_error)?;
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
         let onlooker = recorder.as_ref().map(|(recorder, _)| copy_to(recorder));
@@ -98,11 +104,23 @@ impl Peer {
         Ok((link, Self { server, recorder }))
     }
 
+    /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
+    pub async fn end_after(self, mut error: CommandError, context: &Context) -> CommandError {
+        let since = Instant::now();
+        let status = self.end(context).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let when = ["the server closed the connection", "the server ended"]
+            .into_iter()
+            .find_map(|beginning| error.message.strip_prefix(beginning));
+        if let (Some(status), Some(when)) = (status, when) {
+            error.message = format!("the server ended{}{when}", end_text(status));
+        }
+        error
+    }
+
     /// Lets the server end and finishes the reel.
-    pub async fn end(self, context: &Context) {
+    pub async fn end(self, context: &Context) -> Option<ExitStatus> {
         let status = self.server.end().await;
         if let Some((recorder, path)) = self.recorder {
-            use std::os::unix::process::ExitStatusExt;
             let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
             recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
             let summary = recorder.finish();
@@ -110,6 +128,18 @@ impl Peer {
                 context.printer.note(&format!("{} events in {}", summary.events, path.display()));
             }
         }
+        status
+    }
+}
+
+/// A server that has closed its output and ends so soon was not asked to.
+const BY_ITSELF: Duration = Duration::from_secs(1);
+
+fn end_text(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!(" with exit code {code}"),
+        (None, Some(signal)) => format!(" by signal {signal}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -123,16 +153,8 @@ fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
             let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
         }),
     };
-    let recorder = if path == Path::new("-") {
-        start(ForwardOnly(std::io::stdout()), options)
-    } else {
-        start(reels::create(path, false)?, options)
-    };
-    Ok((recorder.map_err(failed)?, path.to_owned()))
-}
-
-fn start(sink: impl Sink + 'static, options: RecorderOptions) -> std::io::Result<Recorder> {
-    Recorder::start(sink, options)
+    let recorder = Recorder::start(reels::create(path, false)?, options).map_err(failed)?;
+    Ok((recorder, path.to_owned()))
 }
 
 /// Hands every byte that passes to the recorder.
@@ -168,23 +190,30 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Resul
 /// Opens the connection and waits for the handshake; `-v` tells its steps.
 pub async fn open(
     link: Link,
-    config: ClientConfig,
+    options: &ClientOptions,
+    capabilities: Value,
     context: &Context,
-    prepare: impl FnOnce(&mut ClientEngine),
 ) -> Result<(Connection, Handshake), CommandError> {
-    let mut connection = Connection::open(config, link, prepare).await;
+    let mut connection = Connection::open(options.config(capabilities), link, |_| {}).await;
     match connection.ready(|output| tell(output, context)).await {
         Ok(handshake) => {
-            tell_handshake(&handshake, context);
+            tell_handshake(&handshake, options, context);
             Ok((connection, handshake))
         }
         Err(failure) => Err(failed(failure, &connection.runner.stderr)),
     }
 }
 
-/// Tells the handshake, where the user wants to hear of it.
-pub fn tell_handshake(handshake: &Handshake, context: &Context) {
+/// Tells the handshake where the user wants to hear of it, and in any case where it is not what was asked for.
+pub fn tell_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
+    if let Some(wanted) = options.protocol_version.as_ref().filter(|wanted| **wanted != handshake.version_text) {
+        let agreed = &handshake.version_text;
+        context.printer.note(&format!("revision {wanted} was asked for, the server speaks {agreed}"));
+    }
     if context.verbose == 0 {
+        if options.era == EraArg::Modern {
+            handshake.notes.iter().for_each(|note| context.printer.note(note));
+        }
         return;
     }
     let name = handshake.server_info["name"].as_str().unwrap_or("a server without a name");
@@ -217,6 +246,9 @@ pub fn tell(output: &Output, context: &Context) {
     context.printer.note(&text);
 }
 
+/// So many of the server's last lines are told with a failure: an interpreter's stack trace fits.
+const LINES_TOLD: usize = 12;
+
 /// A failure with what the server said last on standard error.
 pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let kind = match failure {
@@ -226,7 +258,7 @@ pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let mut error = CommandError::new(kind, failure.to_string());
     let said = String::from_utf8_lossy(stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    for said in &last[last.len().saturating_sub(5)..] {
+    for said in &last[last.len().saturating_sub(LINES_TOLD)..] {
         error = error.hint(format!("the server said: {}", said.chars().map(line::visible).collect::<String>()));
     }
     if kind == ErrorKind::Timeout {

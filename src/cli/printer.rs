@@ -2,6 +2,7 @@
 
 use super::ColorChoice;
 use super::error::CommandError;
+use crate::render::line::visible_text;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use std::cell::RefCell;
@@ -53,18 +54,18 @@ impl Printer {
         self.out.borrow_mut().flush()
     }
 
-    /// Tells something on standard error.
+    /// Tells something on standard error, on one line. What a peer put into the text cannot steer the terminal.
     pub fn note(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "mcpreel: {text}");
+        let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
     }
 
-    /// Tells what failed on standard error, with what to do next.
+    /// Tells what failed on standard error, with what to do next. No text of a peer's steers the terminal.
     pub fn complain(&self, error: &CommandError) {
         let _ = self.flush();
         let Palette { error: red, faint, .. } = self.complaint_palette;
-        let mut text = format!("mcpreel: {red}error{red:#}: {}\n", error.message);
+        let mut text = format!("mcpreel: {red}error{red:#}: {}\n", visible_text(&error.message));
         for hint in &error.hints {
-            text.push_str(&format!("  {faint}hint:{faint:#} {hint}\n"));
+            text.push_str(&format!("  {faint}hint:{faint:#} {}\n", visible_text(hint)));
         }
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -9,7 +9,7 @@ use crate::extension::conversation::host::{
     Action, Carrier, Outcome, Subscription, UserMessage, UserMessages, subscription,
 };
 use crate::protocol::Era;
-use crate::wire::Envelope;
+use crate::wire::{Envelope, json};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -53,6 +53,14 @@ pub struct UserMessageFire {
     firing: Option<Firing>,
     keys: HashMap<RequestHandle, u64>,
     over: bool,
+}
+
+/// Why the message went out a second time.
+fn sent_again(refusal: &Envelope<'_>) -> String {
+    let error = refusal.error.unwrap_or_default();
+    let code = json::first_member(error, "code").map(String::from_utf8_lossy).unwrap_or_default();
+    let message = json::str_member(error, "message").unwrap_or_default();
+    format!("refused as a request ({code} {message}), sent again as a notification")
 }
 
 impl UserMessageFire {
@@ -112,7 +120,11 @@ impl UserMessageFire {
             match &output {
                 Output::Answered { handle, message, .. } if self.keys.contains_key(handle) => {
                     let Some(key) = self.keys.remove(handle) else { continue };
-                    let actions = self.messages.answered(now, key, &Envelope::scan(message));
+                    let envelope = Envelope::scan(message);
+                    let actions = self.messages.answered(now, key, &envelope);
+                    if actions.iter().any(|action| matches!(action, Action::Notify { .. })) {
+                        reports.push(Report::Note(sent_again(&envelope)));
+                    }
                     self.act(now, actions, &mut reports);
                 }
                 // The room has the same deadline and tells it itself.

@@ -176,9 +176,15 @@ pub fn visible(found: char) -> char {
     match found {
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + found as u32).unwrap_or('\u{fffd}'),
         '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => '\u{fffd}',
+        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         other => other,
     }
+}
+
+/// A text as it can stand on a terminal's line, line ends too made visible.
+pub fn visible_text(text: &str) -> String {
+    text.chars().map(visible).collect()
 }
 
 /// Appends what `write` appends, moved to the right end of so many columns.

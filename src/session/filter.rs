@@ -100,6 +100,16 @@ impl Filter {
         self.0.decide(facts)
     }
 
+    /// Whether what an answer's call said can decide: which tool was called.
+    pub fn needs_calls(&self) -> bool {
+        self.0.any(&|term| matches!(term, Term::Tool(_) | Term::Extension(_)))
+    }
+
+    /// Whether it asks for a kind of event by name.
+    pub fn names_events(&self) -> bool {
+        self.0.any(&|term| matches!(term, Term::Event(_)))
+    }
+
     /// Whether everything passes.
     pub fn is_empty(&self) -> bool {
         matches!(&self.0, Node::All(nodes) if nodes.is_empty())
@@ -107,6 +117,14 @@ impl Filter {
 }
 
 impl Node {
+    fn any(&self, is_wanted: &impl Fn(&Term) -> bool) -> bool {
+        match self {
+            Self::Not(node) => node.any(is_wanted),
+            Self::Term(term) => is_wanted(term),
+            Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(|node| node.any(is_wanted)),
+        }
+    }
+
     fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
         match self {
             Self::Not(node) => node.decide(facts).map(|passes| !passes),
@@ -346,8 +364,13 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
                 .map(|room| room.descriptor().name)
                 .ok_or_else(|| wrong(format!("the proposals are {}", extension_names())))?,
         ),
-        "kind" => Term::Kind(kinds(value).ok_or_else(|| wrong("no such kind of message".into()))?),
-        "event" => Term::Event(EventKind::from_name(value).ok_or_else(|| wrong("no such kind of event".into()))?),
+        "kind" => Term::Kind(
+            kinds(value).ok_or_else(|| wrong(format!("no such kind of message; there are {}", meaning_of("kind"))))?,
+        ),
+        "event" => Term::Event(
+            EventKind::from_name(value)
+                .ok_or_else(|| wrong(format!("no such kind of event; there are {}", meaning_of("event"))))?,
+        ),
         "id" => Term::Id(value.to_owned()),
         "stream" => Term::Stream(value.parse().map_err(|_| wrong("a stream has a number".into()))?),
         "slow" => Term::Slow(limit(value, TIMES).ok_or_else(|| wrong("a time is like >500ms".into()))?),
@@ -358,6 +381,12 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
             return Err(wrong(format!("no such term; there are {}", names.join(", "))));
         }
     })
+}
+
+/// What the help says of a term.
+fn meaning_of(name: &str) -> &'static str {
+    let is_it = |term: &&(&str, &'static str)| term.0.split_once(':').is_some_and(|(found, _)| found == name);
+    TERMS.iter().find(is_it).map_or("", |term| term.1)
 }
 
 fn extension_names() -> String {
@@ -468,6 +497,18 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_tells_what_it_looks_at() {
+        let asks = |text: &str| {
+            let filter = Filter::parse(text).expect(text);
+            (filter.needs_calls(), filter.names_events())
+        };
+        assert_eq!(asks("dir:s2c not (error or tool:Bash)"), (true, false));
+        assert_eq!(asks("ext:mcpe"), (true, false));
+        assert_eq!(asks("method:x or event:note"), (false, true));
+        assert_eq!(asks(""), (false, false));
+    }
+
+    #[test]
     fn latency_is_compared_in_its_unit() {
         let header = header(MessageKind::Result, Direction::ServerToClient, 7, 10);
         let facts = Facts { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
@@ -487,6 +528,8 @@ mod tests {
         assert!(reason("error )").contains("alone"));
         assert!(reason("slow:fast").contains("500ms"));
         assert!(reason("method:").contains("missing"));
+        assert!(reason("kind:foo").contains("request, notification, result"));
+        assert!(reason("event:foo").contains("stderr, stream-opened"));
     }
 
     proptest! {

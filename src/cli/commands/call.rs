@@ -23,13 +23,17 @@ Examples:
   mcpreel call tools/call name=echo arguments.message=hi -- my-server
   mcpreel call resources/read uri=demo://x --record session.reel -v -- my-server
   mcpreel call tools/call @params.json --format envelope -- my-server
+  mcpreel call notifications/roots/list_changed -- my-server
 
-Exit codes: 0 a result; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 a result, or a notification sent; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
 pub struct CallArgs {
     /// The method.
     method: String,
     /// Params: name=text, name:=JSON, a JSON object, @file, or - for standard input.
     params: Vec<String>,
+    /// Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/.
+    #[arg(long)]
+    notify: bool,
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -49,6 +53,12 @@ enum Format {
     Envelope,
 }
 
+impl CallArgs {
+    fn is_notification(&self) -> bool {
+        self.notify || self.method.starts_with("notifications/")
+    }
+}
+
 pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
     let params = match values::params(&args.params)? {
         None => Params::Absent,
@@ -56,19 +66,24 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client)?;
-        let config = args.client.config(json!({}));
-        let (mut connection, handshake) = match peer::open(link, config, context, |_| {}).await {
+        let (mut connection, handshake) = match peer::open(link, &args.client, json!({}), context).await {
             Ok(opened) => opened,
-            Err(error) => {
-                server.end(context).await;
-                return Err(error);
-            }
+            Err(error) => return Err(server.end_after(error, context).await),
         };
+        if args.is_notification() {
+            connection.notify(&args.method, params).await;
+            connection.runner.close().await;
+            server.end(context).await;
+            return Ok(Outcome::Clean);
+        }
         let asked = connection.request(&args.method, params, |output| peer::tell(output, context)).await;
         let asked = asked.map_err(|failure| peer::failed(failure, &connection.runner.stderr));
         connection.runner.close().await;
+        let answer = match asked {
+            Ok(answer) => answer,
+            Err(error) => return Err(server.end_after(error, context).await),
+        };
         server.end(context).await;
-        let answer = asked?;
         if args.format == Format::Envelope {
             let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
             let told = json!({

@@ -30,7 +30,10 @@ pub struct DemoArgs {
 
 pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
     let path = match &args.output {
-        Some(path) => path.clone(),
+        Some(path) => {
+            check_that_it_can_be_made(path)?;
+            path.clone()
+        }
         None => reels::new_path("demo")?,
     };
     peer::block_on(converse(&path, context))?;
@@ -50,6 +53,23 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> 
     context.printer.line("  mcpreel fire user-message 'what about the database schema?' -- mcpreel serve")?;
     context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND        in your client's configuration")?;
     Ok(validated)
+}
+
+/// The recorder is a process of its own: what is wrong with its file is better told here, before anything starts.
+fn check_that_it_can_be_made(path: &Path) -> Result<(), CommandError> {
+    if path == Path::new("-") {
+        return Err(CommandError::usage("the demonstration prints to standard output; the reel cannot go there too"));
+    }
+    if reels::is_written_in_place(path) {
+        return Ok(());
+    }
+    reels::create(path, false).map_err(|mut error| {
+        if error.kind == ErrorKind::Usage {
+            error.hints = vec!["name another file".into()];
+        }
+        error
+    })?;
+    std::fs::remove_file(path).map_err(|error| CommandError::writing(path, &error))
 }
 
 /// The host's part of the conversation.

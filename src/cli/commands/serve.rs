@@ -9,7 +9,7 @@ use crate::server::{Config, Fired, Plan, Report, Server};
 use clap::Args;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -104,6 +104,9 @@ pub fn run_server(
     mut onlooker: impl FnMut(&Report) -> bool,
 ) -> Result<(), CommandError> {
     let failed = |error: io::Error| CommandError::new(ErrorKind::Internal, format!("cannot serve: {error}"));
+    if io::stdin().is_terminal() {
+        context.printer.note("this is a server: a host starts it and talks to it on standard input and output");
+    }
     let mut report_file = match &common.report {
         Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
         None => None,

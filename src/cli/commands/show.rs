@@ -2,7 +2,7 @@
 
 mod forms;
 
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::jq::Jq;
 use crate::cli::{Context, Outcome, reels};
 use crate::session::filter::{Facts, Filter, TERMS};
@@ -20,7 +20,7 @@ use std::time::Duration;
 #[command(after_help = after_help())]
 pub struct ShowArgs {
     /// The reel (`-` for standard input; the newest recording where none is named), then a filter.
-    #[arg(value_name = "REEL] [FILTER")]
+    #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
     /// How to print.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
@@ -28,7 +28,7 @@ pub struct ShowArgs {
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// The exact payload bytes, each followed by a line end.
+    /// The exact bytes of messages and standard error (of other events where the filter names them), a line end after each.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
     /// Do not fold long strings in the full form.
@@ -101,13 +101,13 @@ Filter terms, joined by and (or nothing), or, not and parentheses:
 const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 
 pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (path, words) = split_words(&args.words);
-    let filter = parse_filter(&words.join(" "))?;
+    let (path, words) = split_words(&args.words)?;
+    let filter = parse_filter(&words.join(" "), path.is_some())?;
     let (mut reader, path) = if args.follow { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
     if args.follow {
         reader = reader.following();
     }
-    let start = Start::of(args, &mut reader, &path)?;
+    let start = Start::of(args, &filter, &mut reader, &path)?;
     let form = make_form(args, context, &reader)?;
     let mut show = Show { filter, viewer: Viewer::default(), words: Words::default(), form, start, left: args.limit };
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
@@ -119,24 +119,37 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     let damaged = show.run(source, &path, context, args.follow)?;
     show.form.finish(context)?;
-    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+    Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// The first word names a reel unless it is a filter's: a file that is there, `-`, or something ending in `.reel`.
-fn split_words(words: &[String]) -> (Option<&Path>, &[String]) {
-    match words.split_first() {
+fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
+    let (path, words) = match words.split_first() {
         Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
             (Some(Path::new(first.as_str())), rest)
         }
+        Some((first, _)) if is_like_a_path(first) => {
+            return Err(CommandError::new(ErrorKind::Input, format!("there is no such file: {first}")));
+        }
         _ => (None, words),
+    };
+    if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
+        return Err(CommandError::usage(format!("one reel only, and it comes first; {extra:?} is one too many"))
+            .hint("two reels are compared with `mcpreel diff`"));
     }
+    Ok((path, words))
 }
 
-fn parse_filter(text: &str) -> Result<Filter, CommandError> {
+/// Whether a word that is no file can only have been meant as one: a term with a slash has a colon before it.
+fn is_like_a_path(word: &str) -> bool {
+    word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
+}
+
+fn parse_filter(text: &str, is_reel_named: bool) -> Result<Filter, CommandError> {
     Filter::parse(text).map_err(|error| {
-        CommandError::usage(error.to_string())
-            .hint("a filter is like: method:tools/* slow:>500ms; `mcpreel show --help` lists every term")
-            .hint("a reel's name ends in .reel, or the file must exist")
+        let error = CommandError::usage(error.to_string())
+            .hint("a filter is like: method:tools/* slow:>500ms; `mcpreel show --help` lists every term");
+        if is_reel_named { error } else { error.hint("a reel's name ends in .reel, or the file must exist") }
     })
 }
 
@@ -168,10 +181,14 @@ struct Start {
 }
 
 impl Start {
-    fn of(args: &ShowArgs, reader: &mut ReelReader, path: &Path) -> Result<Self, CommandError> {
+    fn of(args: &ShowArgs, filter: &Filter, reader: &mut ReelReader, path: &Path) -> Result<Self, CommandError> {
         let failed = |error| CommandError::reading(path, &error);
+        // An answer from here on may be to a call from before, which alone names the tool.
+        let may_skip = !filter.needs_calls();
         if let Some(seq) = args.seq {
-            reader.seek_seq(seq).map_err(failed)?;
+            if may_skip {
+                reader.seek_seq(seq).map_err(failed)?;
+            }
             return Ok(Self { time: None, seq: Some(seq) });
         }
         let Some(text) = &args.from else { return Ok(Self::default()) };
@@ -187,7 +204,9 @@ impl Start {
                         .hint("a time is like 12.5 (seconds from the beginning) or 2026-11-21T20:00:00Z")
                 })?,
         };
-        reader.seek_time(time).map_err(failed)?;
+        if may_skip {
+            reader.seek_time(time).map_err(failed)?;
+        }
         Ok(Self { time: Some(time), seq: None })
     }
 
@@ -277,6 +296,9 @@ impl Show {
 
     /// Whether any event of a block could have to be shown, or tells something about one that will be.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
+        if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
+            return true;
+        }
         if block.headers.iter().all(|header| self.start.is_before(header)) {
             return false;
         }
@@ -306,10 +328,14 @@ impl Show {
                 tool: placed.tool.as_deref(),
                 body: block.is_loaded().then(|| event.body()),
             };
-            let shown = !self.start.is_before(header) && self.filter.decide(&facts).unwrap_or(false);
+            let shown = !self.start.is_before(header)
+                && (self.filter.names_events() || self.form.takes(header.kind))
+                && self.filter.decide(&facts).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (shown && self.form.tells_words()) || (is_request && block.is_loaded()) {
                 self.words.tell(&event, method, &placed, self.form.tells_outcomes());
+            } else {
+                self.words.clear();
             }
             if is_request {
                 self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
@@ -326,6 +352,13 @@ impl Show {
         }
         Ok(())
     }
+}
+
+fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {
+    let Some(message) = header.message.as_ref().filter(|message| message.kind == MessageKind::Request) else {
+        return false;
+    };
+    method_name(Some(message), None, methods) == Some("tools/call")
 }
 
 fn method_name<'a>(message: Option<&MessageHeader>, placed: Option<u32>, methods: &'a [Box<str>]) -> Option<&'a str> {

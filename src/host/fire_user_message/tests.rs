@@ -56,6 +56,7 @@ fn amb_a1_auto_falls_back_and_answers_a_context_request() {
     let mut fire = fire(Carrier::Auto, false);
     open(&mut fire, SUBSCRIBED);
     let again = fire.receive(ms(20), br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}"#);
+    assert_eq!(again[0], Report::Note("refused as a request (-32601 no), sent again as a notification".to_owned()));
     let again = sent(&again);
     assert_eq!(again[0]["method"], "conversation/userMessage");
     assert!(again[0].get("id").is_none());

@@ -10,6 +10,7 @@ use crate::extension::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
 use crate::host::client::{Handshake, Params};
+use crate::render::line::visible_text;
 use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -99,14 +100,10 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let (link, server) = Peer::start(&args.target, &args.client)?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let (mut connection, handshake) =
-            match peer::open(link, args.client.config(capabilities), context, |_| {}).await {
-                Ok(opened) => opened,
-                Err(error) => {
-                    server.end(context).await;
-                    return Err(error);
-                }
-            };
+        let (mut connection, handshake) = match peer::open(link, &args.client, capabilities, context).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(server.end_after(error, context).await),
+        };
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
         let declarations = Declarations::parse(&handshake.server_capabilities);
@@ -212,7 +209,8 @@ fn print(
     context: &Context,
 ) -> Result<(), CommandError> {
     let printer = &context.printer;
-    let name = handshake.server_info["name"].as_str().unwrap_or("the server");
+    // Everything here is the server's own text, colours come in between.
+    let name = visible_text(handshake.server_info["name"].as_str().unwrap_or("the server"));
     let palette = printer.palette;
     let (bold, faint, warning) = (palette.bold, palette.faint, palette.warning);
     if fired.is_empty() && declarations.dropped.is_empty() {
@@ -221,26 +219,29 @@ fn print(
     declarations.notes.iter().for_each(|note| printer.note(note));
     for one in fired {
         let via = match &one.tool {
-            Some((tool, arguments)) => format!(" via {tool} {arguments}"),
+            Some((tool, arguments)) => visible_text(&format!(" via {tool} {arguments}")),
             None => String::new(),
         };
         match &one.outcome {
             Ok(text) => {
                 printer.line(&format!("{bold}#{} fires{bold:#} ({}){via}", one.index, one.priority))?;
                 for line in text.lines() {
-                    printer
-                        .line(&format!("    {}", line.chars().map(crate::render::line::visible).collect::<String>()))?;
+                    printer.line(&format!("    {}", visible_text(line)))?;
                 }
             }
             Err(why) if one.fires => {
-                printer.line(&format!("{warning}#{} fires, nothing injected{warning:#}{via}: {why}", one.index))?;
+                printer.line(&format!(
+                    "{warning}#{} fires, nothing injected{warning:#}{via}: {}",
+                    one.index,
+                    visible_text(why)
+                ))?;
             }
-            Err(why) => printer.line(&format!("{faint}#{} skipped: {why}{faint:#}", one.index))?,
+            Err(why) => printer.line(&format!("{faint}#{} skipped: {}{faint:#}", one.index, visible_text(why)))?,
         }
-        one.notes.iter().try_for_each(|note| printer.line(&format!("    {faint}{note}{faint:#}")))?;
+        one.notes.iter().try_for_each(|note| printer.line(&format!("    {faint}{}{faint:#}", visible_text(note))))?;
     }
     for entry in &declarations.dropped {
-        printer.line(&format!("{warning}#{} is invalid: {}{warning:#}", entry.index, entry.reason))?;
+        printer.line(&format!("{warning}#{} is invalid: {}{warning:#}", entry.index, visible_text(&entry.reason)))?;
     }
     Ok(())
 }

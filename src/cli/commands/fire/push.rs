@@ -71,9 +71,10 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
             fire: push,
         });
     }
-    let (sent, accepted) = (Cell::new(0u64), Cell::new(0u64));
+    let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
     run_server(config, on_signal, &args.common, context, |fact| {
         match fact {
+            Report::Ready => is_ready.set(true),
             Report::Sent { .. } => sent.set(sent.get() + 1),
             Report::PushAnswered { accepted: Some(true), late: false, .. } => accepted.set(accepted.get() + 1),
             _ => {}
@@ -83,6 +84,9 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
             Report::PushAnswered { .. } | Report::Refused { .. } | Report::Unanswered { .. } | Report::NotSent { .. }
         )
     })?;
+    if !is_ready.get() {
+        context.printer.note("not sent: no host completed the handshake");
+    }
     let all = sent.get() > 0 && sent.get() == accepted.get();
     Ok(if all { Outcome::Clean } else { Outcome::Findings })
 }

@@ -10,7 +10,7 @@ use crate::drive::client::Runner;
 use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
-use crate::render::line::duration;
+use crate::render::line::{duration, visible_text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -26,7 +26,7 @@ Examples:
   mcpreel fire user-message hello --carrier notification --deadline 2s --format json -- my-server
   mcpreel fire user-message 'and then?' --history user='hi' --history assistant='hello' -- my-server
 
-Exit codes: 0 an answer in time (also an empty one); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 an answer in time (also an empty one, or silence on a notification); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]
 pub struct UserMessageArgs {
     /// The message.
     content: String,
@@ -93,10 +93,10 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
         let told = watch(&mut runner, args, context).await;
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
-        server.end(context).await;
         if let Some(failure) = told.failure {
-            return Err(peer::failed(failure, &stderr));
+            return Err(server.end_after(peer::failed(failure, &stderr), context).await);
         }
+        server.end(context).await;
         match args.format {
             Format::Json => context.printer.line(&to_json(&told).to_string())?,
             Format::Human => print(&told, args, context)?,
@@ -132,7 +132,7 @@ async fn watch(runner: &mut Runner<UserMessageFire>, args: &UserMessageArgs, con
         match report {
             Report::Client(Output::Ready(handshake)) => {
                 told.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
-                peer::tell_handshake(&handshake, context);
+                peer::tell_handshake(&handshake, &args.client, context);
             }
             Report::Client(Output::Failed { reason, .. }) => {
                 told.failure = Some(Failure::Failed(reason));
@@ -211,24 +211,36 @@ fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), C
     told.notes.iter().for_each(|note| printer.note(note));
     let Some(said) = &told.outcome else { return Ok(()) };
     said.remarks.iter().for_each(|remark| printer.note(remark));
+    let server = visible_text(&told.server);
     let took = duration(nanoseconds(said.latency));
     let carrier = carrier_name(said.carrier);
     if let Some((code, message)) = &said.refused {
-        printer.line(&format!("{} refused it after {took}: {code} {message}", told.server))?;
+        printer.line(&format!("{server} refused it after {took}: {code} {}", visible_text(message)))?;
+    } else if is_silence(told, said) {
+        let limit = duration(nanoseconds(args.deadline));
+        printer.line(&format!(
+            "no context came within {limit} (sent as {carrier}: silence is how {server} says that it has none)"
+        ))?;
     } else if said.timed_out {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!("{} gave no context within {limit}; it is skipped (sent as {carrier})", told.server))?;
+        printer.line(&format!("{server} gave no context within {limit}; it is skipped (sent as {carrier})"))?;
     } else if let Some(found) = &said.context {
         printer.note(&format!("{} answered in {took}, sent as {carrier}", told.server));
-        printer.line(host::render(&told.server, found, host::DEFAULT_MOST_BYTES).trim_end())?;
+        let text = host::render(&told.server, found, host::DEFAULT_MOST_BYTES);
+        text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
-        printer.line(&format!("{} has nothing to inject ({took}, sent as {carrier})", told.server))?;
+        printer.line(&format!("{server} has nothing to inject ({took}, sent as {carrier})"))?;
     }
     if let Some(late) = &told.late {
         let took = duration(nanoseconds(late.latency));
         printer.line(&format!("a late answer came after {took}; it is not used, and never moved to a later turn"))?;
     }
     Ok(())
+}
+
+/// Whether nothing at all came back of a notification: so a server says that it has nothing to inject.
+fn is_silence(told: &Told, said: &Said) -> bool {
+    said.timed_out && said.carrier == Carrier::Notification && told.late.is_none()
 }
 
 fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
@@ -240,9 +252,12 @@ fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
         let error = CommandError::new(ErrorKind::Unmet, format!("{} did not subscribe: {why}", told.server));
         return Err(error.hint("send it anyway with --force"));
     };
-    if said.timed_out && said.carrier == Carrier::Request && told.late.is_none() {
+    if is_silence(told, said) {
+        return Ok(Outcome::Clean);
+    }
+    if said.timed_out {
         let error = CommandError::new(ErrorKind::Timeout, format!("no answer within {:?}", args.deadline));
         return Err(error.hint("give it longer with --deadline"));
     }
-    Ok(if said.refused.is_some() || said.timed_out { Outcome::Findings } else { Outcome::Clean })
+    Ok(if said.refused.is_some() { Outcome::Findings } else { Outcome::Clean })
 }

@@ -63,7 +63,11 @@ pub struct Form {
     out: Vec<u8>,
     time: String,
     id: String,
+    failures: u64,
 }
+
+/// So many failures of a jq program are told one by one.
+const FAILURES_TOLD: u64 = 10;
 
 /// A table is printed when it has so many rows, so that memory stays flat.
 const TABLE_ROWS: usize = 1000;
@@ -73,12 +77,23 @@ const FOLD: usize = 400;
 impl Form {
     pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
-        Self { kind, clock, created, palette, width, out: Vec::new(), time: String::new(), id: String::new() }
+        let (out, time, id) = (Vec::new(), String::new(), String::new());
+        Self { kind, clock, created, palette, width, out, time, id, failures: 0 }
     }
 
     /// Whether it prints what events say in words.
     pub fn tells_words(&self) -> bool {
         !matches!(self.kind, Kind::Raw)
+    }
+
+    /// Whether it prints such events where nobody asked for them by name: what is no text is not for a raw reader.
+    pub fn takes(&self, kind: EventKind) -> bool {
+        !matches!(self.kind, Kind::Raw) || matches!(kind, EventKind::Message | EventKind::Stderr)
+    }
+
+    /// Whether a jq program failed on any event.
+    pub fn has_failed(&self) -> bool {
+        self.failures > 0
     }
 
     /// Whether what came of a call is told even where the whole answer is printed anyway.
@@ -100,7 +115,10 @@ impl Form {
                 let mut text = Vec::new();
                 json_line(shown, self.created, &mut text);
                 if let Err(reason) = jq.run(&text, &mut self.out) {
-                    context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
+                    self.failures += 1;
+                    if self.failures <= FAILURES_TOLD {
+                        context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
+                    }
                 }
             }
             Kind::List | Kind::Full { .. } | Kind::Table(_) => self.in_words(shown, context)?,
@@ -157,6 +175,9 @@ impl Form {
 
     /// Prints what waits.
     pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
+        if let Some(more) = self.failures.checked_sub(FAILURES_TOLD).filter(|more| *more > 0) {
+            context.printer.note(&format!("… and {more} more"));
+        }
         match &mut self.kind {
             Kind::Table(rows) if !rows.is_empty() => {
                 let rows = std::mem::take(rows);

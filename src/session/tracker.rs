@@ -58,12 +58,17 @@ impl Tracker {
             MessageKind::Result | MessageKind::Error => {
                 step.request = envelope.id.and_then(|id| self.open.answer(0, direction, id.key()));
                 if let (Some(asked), MessageKind::Result) = (&step.request, envelope.kind) {
-                    self.note_result(&asked.method, content);
+                    self.note_result(&asked.method, &asked.params, content);
                 }
             }
             _ => {}
         }
         step
+    }
+
+    /// Some messages are missing: the tools that were listed may be others by now.
+    pub fn lose_track(&mut self) {
+        self.declared.tools = None;
     }
 
     /// The method of a request with this id that waits for an answer going `direction`.
@@ -101,7 +106,7 @@ impl Tracker {
         self.declared.ready = true;
     }
 
-    fn note_result(&mut self, method: &str, result: &Value) {
+    fn note_result(&mut self, method: &str, params: &Value, result: &Value) {
         match method {
             "initialize" => {
                 let version = result["protocolVersion"].as_str().unwrap_or_default();
@@ -116,13 +121,19 @@ impl Tracker {
                     self.enter_modern(version);
                 }
             }
-            "tools/list" => self.note_tools(result),
+            "tools/list" => self.note_tools(params, result),
             _ => {}
         }
     }
 
-    fn note_tools(&mut self, result: &Value) {
+    /// A listing begins anew where no cursor was asked for; a page whose first ones are not known tells nothing.
+    fn note_tools(&mut self, params: &Value, result: &Value) {
         let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
-        self.declared.tools.get_or_insert_default().extend(names.map(str::to_owned));
+        let names = names.map(str::to_owned);
+        if params["cursor"].is_null() {
+            self.declared.tools = Some(names.collect());
+        } else if let Some(tools) = &mut self.declared.tools {
+            tools.extend(names);
+        }
     }
 }

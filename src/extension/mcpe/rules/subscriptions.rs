@@ -39,15 +39,26 @@ pub struct Subscriptions {
     pending: BTreeSet<u64>,
     /// Deliveries for subscriptions not known yet: event, subscription, whether it expired (E10).
     parked: Vec<(u64, String, bool)>,
+    lost: bool,
 }
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self { known: Recent::new(4096), delivered: Recent::new(4096), pending: BTreeSet::new(), parked: Vec::new() }
+        Self {
+            known: Recent::new(4096),
+            delivered: Recent::new(4096),
+            pending: BTreeSet::new(),
+            parked: Vec::new(),
+            lost: false,
+        }
     }
 }
 
 impl Subscriptions {
+    pub fn lose_track(&mut self) {
+        *self = Self { lost: true, ..Self::default() };
+    }
+
     /// A subscribe call was sent.
     pub fn asked(&mut self, seq: u64) {
         self.pending.insert(seq);
@@ -82,7 +93,8 @@ impl Subscriptions {
         let usable = there.as_ref().is_some_and(|it| !matches!(it.state, State::Removed | State::Expired));
         // An expired one may still be removed.
         let removable = tool == "events_unsubscribe" && there.as_ref().is_some_and(|it| it.state != State::Removed);
-        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable, || {
+        let hidden = self.lost && there.is_none();
+        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable || hidden, || {
             format!("{tool} of {id} went well")
         });
         let (Some(subscription), true) = (there, success) else { return };
@@ -196,7 +208,7 @@ impl Subscriptions {
     }
 
     fn park(&mut self, seq: u64, id: &str, expired: bool, findings: &mut Findings) {
-        if self.known.has_forgotten() {
+        if self.known.has_forgotten() || self.lost {
             return;
         }
         if self.pending.is_empty() || self.parked.len() >= MOST_PARKED {

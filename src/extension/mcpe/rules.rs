@@ -189,6 +189,11 @@ impl McpeObserver {
 
     fn call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let arguments = &message.content["arguments"];
+        if let Some(tool @ ("events_update" | "events_pause" | "events_resume" | "events_unsubscribe")) =
+            message.content["name"].as_str()
+        {
+            self.subscriptions.changing(message.seq, tool, arguments);
+        }
         match message.content["name"].as_str() {
             Some(SUBSCRIBE) => {
                 let tools = message.declared.tools.as_ref().filter(|_| self.tools_complete);

@@ -87,7 +87,7 @@ impl Subscriptions {
         if subscription.changing.len() >= MOST_CHANGES {
             subscription.changing.remove(0);
         }
-        let update = (tool == "events_update").then(|| arguments["filter"].clone());
+        let update = (tool == "events_update").then(|| arguments.get("filter").unwrap_or(&subscription.filter).clone());
         subscription.changing.push(Change { seq, resumes: tool == "events_resume", update });
     }
 

@@ -199,6 +199,9 @@ pub trait Observer {
     /// Sees one message.
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings);
 
+    /// Some messages are missing here: whatever depends on having seen all of them is no longer judged.
+    fn lose_track(&mut self) {}
+
     /// The session is over.
     fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
 }

@@ -23,7 +23,7 @@ pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 use crate::extension::{REGISTRY, Rule};
 use crate::trace::{Event, EventKind};
 use connection::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How to validate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,10 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
 pub struct Validator {
     options: Options,
     connections: BTreeMap<u32, Connection>,
+    /// Traffic was lost that may have belonged to any connection, so to one not seen yet too.
+    lost: bool,
+    /// Connections that traffic was lost of before any was seen.
+    lost_streams: BTreeSet<u32>,
     report: Report,
     kept: BTreeMap<&'static str, usize>,
 }
@@ -54,16 +58,40 @@ pub struct Validator {
 impl Validator {
     /// A validator that has seen nothing yet.
     pub fn new(options: Options) -> Self {
-        Self { options, connections: BTreeMap::new(), report: Report::default(), kept: BTreeMap::new() }
+        Self {
+            options,
+            connections: BTreeMap::new(),
+            lost: false,
+            lost_streams: BTreeSet::new(),
+            report: Report::default(),
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// Some of the reel cannot be read: of no connection is it known what was said there. What depends on having
+    /// seen everything is no longer judged.
+    pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.connections.values_mut().for_each(Connection::lose_track);
     }
 
     /// Takes the next event of the reel in. A stream number is a connection.
     pub fn observe(&mut self, event: &Event<'_>) {
         let stream = event.header.stream;
         let connection = match event.header.kind {
-            EventKind::Message => self.connections.entry(stream).or_insert_with(Connection::new),
+            EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
+                let mut connection = Connection::new();
+                if self.lost || self.lost_streams.remove(&stream) {
+                    connection.lose_track();
+                }
+                connection
+            }),
             EventKind::StreamClosed | EventKind::Gap => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
+                None if event.header.kind == EventKind::Gap => {
+                    self.lost_streams.insert(stream);
+                    return;
+                }
                 None => return,
             },
             _ => return,

@@ -1,7 +1,7 @@
 //! What a connection has come to: era, revision, capabilities, handshake, requests that wait. Fed message by message.
 
 use super::pairing::Pairing;
-use crate::extension::{Asked, Declared};
+use crate::extension::{self, Asked, Declared};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
@@ -15,6 +15,11 @@ pub struct Step {
     /// For a request: an earlier one with the same id that still waits.
     pub reused: Option<Asked>,
 }
+
+/// Params longer than this are remembered only in outline.
+const LONGEST_PARAMS: usize = 16 * 1024;
+/// A text longer than this is not part of an outline.
+const LONGEST_TEXT: usize = 256;
 
 /// Follows one connection.
 #[derive(Debug, Default)]
@@ -48,7 +53,13 @@ impl Tracker {
                 let method = envelope.method.as_deref().unwrap_or_default().to_owned();
                 self.note_request(&method, direction, content);
                 if let Some(id) = envelope.id {
-                    let asked = Asked { seq, time, direction, method, params: content.clone() };
+                    let asked = Asked {
+                        seq,
+                        time,
+                        direction,
+                        method,
+                        params: remembered(envelope.method.as_deref().unwrap_or_default(), content),
+                    };
                     step.reused = self.open.ask(0, direction, id.key(), asked);
                 }
             }
@@ -58,12 +69,17 @@ impl Tracker {
             MessageKind::Result | MessageKind::Error => {
                 step.request = envelope.id.and_then(|id| self.open.answer(0, direction, id.key()));
                 if let (Some(asked), MessageKind::Result) = (&step.request, envelope.kind) {
-                    self.note_result(&asked.method, content);
+                    self.note_result(&asked.method, &asked.params, content);
                 }
             }
             _ => {}
         }
         step
+    }
+
+    /// Some messages are missing: the tools that were listed may be others by now.
+    pub fn lose_track(&mut self) {
+        self.declared.tools = None;
     }
 
     /// The method of a request with this id that waits for an answer going `direction`.
@@ -101,7 +117,7 @@ impl Tracker {
         self.declared.ready = true;
     }
 
-    fn note_result(&mut self, method: &str, result: &Value) {
+    fn note_result(&mut self, method: &str, params: &Value, result: &Value) {
         match method {
             "initialize" => {
                 let version = result["protocolVersion"].as_str().unwrap_or_default();
@@ -116,13 +132,83 @@ impl Tracker {
                     self.enter_modern(version);
                 }
             }
-            "tools/list" => self.note_tools(result),
+            "tools/list" => self.note_tools(params, result),
             _ => {}
         }
     }
 
-    fn note_tools(&mut self, result: &Value) {
+    /// A listing begins anew where no cursor was asked for; a page whose first ones are not known tells nothing.
+    fn note_tools(&mut self, params: &Value, result: &Value) {
         let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
-        self.declared.tools.get_or_insert_default().extend(names.map(str::to_owned));
+        let names = names.map(str::to_owned);
+        if params["cursor"].is_null() {
+            self.declared.tools = Some(names.collect());
+        } else if let Some(tools) = &mut self.declared.tools {
+            tools.extend(names);
+        }
+    }
+}
+
+/// What is kept of a request's params until its answer comes, which may be never: all where a proposal's rules look at
+/// them, if they are not too long; else an outline.
+fn remembered(method: &str, params: &Value) -> Value {
+    let looked_at = match method {
+        "tools/call" => params["name"].as_str().is_some_and(|tool| extension::of_tool(tool).is_some()),
+        _ => extension::of_method(method).is_some(),
+    };
+    if looked_at && fits(params, LONGEST_PARAMS).is_some() { params.clone() } else { outline(params, 2) }
+}
+
+/// What is left of a length when a value is taken off; `None` where the value is longer.
+fn fits(value: &Value, left: usize) -> Option<usize> {
+    let left = left.checked_sub(2)?;
+    match value {
+        Value::String(text) => left.checked_sub(text.len()),
+        Value::Array(items) => items.iter().try_fold(left, |left, item| fits(item, left)),
+        Value::Object(members) => {
+            members.iter().try_fold(left, |left, (name, item)| fits(item, left.checked_sub(name.len())?))
+        }
+        _ => Some(left),
+    }
+}
+
+/// The short values of an object, and of those objects in it that say who is meant. What is left out reads as nothing
+/// can be known of it: a long text is `true` (it is there), a list or an object `null`.
+fn outline(value: &Value, depth: usize) -> Value {
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => Value::Bool(true),
+        Value::Object(members) if depth > 0 && members.len() <= LONGEST_TEXT => {
+            let short = |(name, inner): (&String, &Value)| {
+                let depth = if matches!(name.as_str(), "_meta" | "arguments") { depth - 1 } else { 0 };
+                (name.len() <= LONGEST_TEXT).then(|| (name.clone(), outline(inner, depth)))
+            };
+            members.iter().filter_map(short).collect()
+        }
+        Value::Array(_) | Value::Object(_) => Value::Null,
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn long_params_are_remembered_in_outline() {
+        let filter = json!({"eventTypes": ["x".repeat(LONGEST_PARAMS)]});
+        let arguments = json!({"subscriptionId": "s", "filter": filter, "note": "x".repeat(300)});
+        let params = json!({"name": "events_update", "arguments": arguments, "_meta": {"a": 1}});
+        let outlined = json!({"subscriptionId": "s", "filter": null, "note": true});
+        assert_eq!(
+            remembered("tools/call", &params),
+            json!({"name": "events_update", "arguments": outlined, "_meta": {"a": 1}})
+        );
+        let short = json!({"name": "events_update", "arguments": {"filter": {"tags": ["a"]}}});
+        assert_eq!(remembered("tools/call", &short), short);
+        assert_eq!(
+            remembered("sampling/createMessage", &json!({"messages": [1], "n": 1})),
+            json!({"messages": null, "n": 1})
+        );
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Connection {
     method: method::Methods,
     facts: ConnectionFacts,
     last_time: i64,
+    lost: bool,
 }
 
 /// How the connection stood just before a message.
@@ -31,6 +32,8 @@ pub(super) struct Before {
     pub initialize_asked: bool,
     pub era: Option<Era>,
     pub revision: Option<Revision>,
+    /// Something said before is not in the reel.
+    pub lost: bool,
 }
 
 /// A message with all that base rules look at.
@@ -52,13 +55,17 @@ impl Connection {
             method: method::Methods::default(),
             facts: ConnectionFacts::default(),
             last_time: 0,
+            lost: false,
         }
     }
 
     /// Some traffic is not in the reel: what depends on having seen all of it is no longer judged.
     pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.tracker.lose_track();
         self.pairs.lose_track();
         self.lifecycle.lose_track();
+        self.observers.iter_mut().for_each(|observer| observer.lose_track());
     }
 
     pub fn close(&mut self, time: i64) {
@@ -111,6 +118,7 @@ impl Connection {
             initialize_asked: self.tracker.initialize_asked,
             era: self.tracker.era,
             revision: self.tracker.revision,
+            lost: self.lost,
         };
         let step = self.tracker.take(seq, time, direction, envelope, content);
         self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);

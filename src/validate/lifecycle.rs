@@ -17,6 +17,8 @@ const MOST_METHODS: usize = 256;
 pub(super) struct Lifecycle {
     /// Messages before `initialize` were reported, or cannot be judged.
     start_judged: bool,
+    /// The end of the handshake may not be in the reel.
+    end_unknown: bool,
     early: HashSet<String, foldhash::fast::RandomState>,
     lacking: HashSet<String, foldhash::fast::RandomState>,
 }
@@ -24,6 +26,7 @@ pub(super) struct Lifecycle {
 impl Lifecycle {
     pub fn lose_track(&mut self) {
         self.start_judged = true;
+        self.end_unknown = true;
     }
 
     pub fn check(&mut self, message: &Message<'_>, tracker: &Tracker, findings: &mut Findings) {
@@ -48,10 +51,12 @@ impl Lifecycle {
             let first = before.era != Some(Era::Legacy);
             findings.check(&rules::SECOND_INITIALIZE, seq, first, || "initialize again".to_owned());
             findings.hold(&rules::NOT_INITIALIZED);
+            self.end_unknown = false;
             return;
         }
         if !before.initialize_asked {
-            if !matches!(method, "ping" | "notifications/cancelled") && !self.start_judged {
+            let excepted = may_be_early(method) && method != "notifications/initialized";
+            if !excepted && !self.start_judged {
                 self.start_judged = true;
                 findings.note(&rules::NOT_INITIALIZED, seq, format!("{method} without initialize before it"));
             }
@@ -63,6 +68,8 @@ impl Lifecycle {
         };
         if before.ready || may_be_early(method) {
             findings.hold(rule);
+        } else if self.end_unknown {
+            // The notification may be among what is missing.
         } else if self.early.len() < MOST_METHODS && self.early.insert(method.to_owned()) {
             findings.note(rule, seq, format!("{method} before notifications/initialized"));
         }

@@ -86,7 +86,7 @@ fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findi
         (Some(Era::Legacy), Some(revision)) if revision.era() == Era::Legacy => spec.is_in(revision),
         (Some(Era::Legacy), _) => spec.is_in_era(Era::Legacy),
         // Nothing is agreed yet: a client probes with what either era has.
-        (None, _) => spec.is_in_era(message.era),
+        (None, _) => before.lost || spec.is_in_era(message.era),
     };
     findings.check(&rules::NOT_IN_REVISION, message.observed.seq, fits, || {
         let session = match (before.revision, before.era) {
@@ -108,7 +108,7 @@ fn check_modern_server(message: &Message<'_>, pairs: &Pairs, findings: &mut Find
     let is_request = observed.envelope.kind == MessageKind::Request;
     findings.check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server asks {method}"));
     if !is_request {
-        let solicited = pairs.waits(Direction::ClientToServer);
+        let solicited = message.before.lost || pairs.waits(Direction::ClientToServer);
         findings.check(&rules::UNSOLICITED, observed.seq, solicited, || {
             format!("{method} while no request of the client waits")
         });

@@ -21,39 +21,78 @@ struct Open {
     method: String,
     token: Option<String>,
     cancelled: bool,
-    /// A request asked later the same way was answered meanwhile.
-    overtaken: bool,
 }
 
 /// Both sides' open and recently answered requests.
 #[derive(Debug)]
 pub(super) struct Pairs {
     open: HashMap<(Direction, IdKey), Open, foldhash::fast::RandomState>,
-    answered: Recent<(Direction, IdKey)>,
+    /// How many of the open ones went each way.
+    waiting: [usize; 2],
+    /// How many open ones have a progress token.
+    tokens: HashMap<(Direction, String), usize, foldhash::fast::RandomState>,
+    /// Answered requests, each with the event of its answer.
+    answered: Recent<(Direction, IdKey), u64>,
+    /// The latest request of each way that was answered: earlier ones that still wait were overtaken.
+    latest_answered: [u64; 2],
     /// The last message each way was a notification: what came right after it may be its answer.
     last_notified: [Option<String>; 2],
-    lost_track: bool,
+    last_seq: u64,
+    /// The last event before traffic was lost: what was open or answered then may have changed since.
+    lost: Option<u64>,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
         Self {
             open: HashMap::default(),
+            waiting: [0, 0],
+            tokens: HashMap::default(),
             answered: Recent::new(ANSWERED),
+            latest_answered: [0, 0],
             last_notified: [None, None],
-            lost_track: false,
+            last_seq: 0,
+            lost: None,
         }
     }
 }
 
 impl Pairs {
     pub fn lose_track(&mut self) {
-        self.lost_track = true;
+        self.lost = Some(self.last_seq);
+        self.last_notified = [None, None];
+    }
+
+    /// Whether what is known of this event is no longer so, since traffic after it was lost.
+    fn is_stale(&self, seq: u64) -> bool {
+        self.lost.is_some_and(|lost| seq <= lost)
+    }
+
+    fn open(&mut self, key: (Direction, IdKey), open: Open) {
+        self.close(&key);
+        self.waiting[key.0 as usize] += 1;
+        if let Some(token) = &open.token {
+            *self.tokens.entry((key.0, token.clone())).or_default() += 1;
+        }
+        self.open.insert(key, open);
+    }
+
+    fn close(&mut self, key: &(Direction, IdKey)) -> Option<Open> {
+        let mut open = self.open.remove(key)?;
+        self.waiting[key.0 as usize] -= 1;
+        if let Some(token) = open.token.take() {
+            let token = (key.0, token);
+            match self.tokens.get_mut(&token) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(self.tokens.remove(&token)),
+            }
+        }
+        Some(open)
     }
 
     /// Whether a request that went this way waits.
     pub fn waits(&self, direction: Direction) -> bool {
-        self.open.keys().any(|(asked, _)| *asked == direction)
+        self.waiting[direction as usize] > 0
     }
 
     #[expect(clippy::too_many_arguments, reason = "one message and what was made of it")]
@@ -67,6 +106,7 @@ impl Pairs {
         step: &Step,
         findings: &mut Findings,
     ) {
+        self.last_seq = seq;
         match envelope.kind {
             MessageKind::Request => self.ask(seq, time, direction, envelope, content, step, findings),
             MessageKind::Notification => self.notify(seq, direction, envelope, content, findings),
@@ -91,8 +131,9 @@ impl Pairs {
         findings: &mut Findings,
     ) {
         let Some(id) = envelope.id.filter(|id| !id.is_null()) else { return };
-        findings.check(&rules::ID_OPEN, seq, step.reused.is_none(), || {
-            let earlier = step.reused.as_ref().map_or(0, |asked| asked.seq);
+        let reused = step.reused.as_ref().filter(|asked| !self.is_stale(asked.seq));
+        findings.check(&rules::ID_OPEN, seq, reused.is_none(), || {
+            let earlier = reused.map_or(0, |asked| asked.seq);
             format!("id {} waits since event {earlier}", id.key())
         });
         let key = (direction, id.key());
@@ -100,7 +141,7 @@ impl Pairs {
         findings.check(&rules::ID_REUSED, seq, fresh, || format!("id {} was used and answered before", id.key()));
         let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-        self.open.insert(key, Open { seq, time, method, token, cancelled: false, overtaken: false });
+        self.open(key, Open { seq, time, method, token, cancelled: false });
     }
 
     fn notify(
@@ -115,12 +156,9 @@ impl Pairs {
             Some("notifications/cancelled") => self.cancel(seq, direction, &content["requestId"], findings),
             Some("notifications/progress") => {
                 let Some(token) = content.get("progressToken").map(Value::to_string) else { return };
-                let asker = direction.reversed();
-                let known =
-                    self.open.iter().any(|((asked, _), open)| *asked == asker && open.token.as_ref() == Some(&token));
-                findings.check(&rules::PROGRESS_TOKEN, seq, known || self.lost_track, || {
-                    format!("no request waits with token {token}")
-                });
+                let key = (direction.reversed(), token);
+                let known = self.lost.is_some() || self.tokens.contains_key(&key);
+                findings.check(&rules::PROGRESS_TOKEN, seq, known, || format!("no request waits with token {}", key.1));
             }
             _ => {}
         }
@@ -138,7 +176,8 @@ impl Pairs {
         let open = self.open.get_mut(&(direction, key));
         let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");
         findings.check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "initialize is cancelled".to_owned());
-        findings.check(&rules::CANCEL_UNKNOWN, seq, open.is_some(), || format!("no request {id} waits"));
+        let known = open.is_some() || self.lost.is_some();
+        findings.check(&rules::CANCEL_UNKNOWN, seq, known, || format!("no request {id} waits"));
         if let Some(open) = open {
             open.cancelled = true;
         }
@@ -165,13 +204,14 @@ impl Pairs {
             for rule in [&rules::ORPHAN, &rules::DUPLICATE_RESPONSE] {
                 findings.hold(rule);
             }
-            if let Some(open) = self.open.remove(&key) {
-                self.mark_overtaken(asked.direction, open.seq);
+            if let Some(open) = self.close(&key) {
+                let latest = &mut self.latest_answered[asked.direction as usize];
+                *latest = open.seq.max(*latest);
             }
-            self.answered.insert(key, ());
-        } else if self.answered.contains(&key) {
+            self.answered.insert(key, seq);
+        } else if self.answered.get(&key).is_some_and(|answer| !self.is_stale(*answer)) {
             findings.note(&rules::DUPLICATE_RESPONSE, seq, format!("request {} was answered before", id.key()));
-        } else if !self.lost_track {
+        } else if self.lost.is_none() {
             findings.note(&rules::ORPHAN, seq, format!("no request {} waits", id.key()));
             self.check_notified(seq, after, findings);
         }
@@ -184,22 +224,18 @@ impl Pairs {
         });
     }
 
-    fn mark_overtaken(&mut self, direction: Direction, answered: u64) {
-        for ((asked, _), open) in &mut self.open {
-            open.overtaken |= *asked == direction && open.seq < answered;
-        }
-    }
-
     pub fn finish(&mut self, now: i64, findings: &mut Findings) {
-        let mut open: Vec<_> = self.open.drain().map(|(_, open)| open).collect();
-        open.sort_by_key(|open| open.seq);
-        for open in open {
+        let mut open: Vec<_> = self.open.drain().map(|((direction, _), open)| (direction, open)).collect();
+        // A cancelled request needs no answer; that of a stale one may be among what is missing.
+        open.retain(|(_, open)| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));
+        open.sort_by_key(|(_, open)| open.seq);
+        for (direction, open) in open {
+            let overtaken = open.seq < self.latest_answered[direction as usize];
             let age = now.saturating_sub(open.time);
             // Its answer comes only when the subscription ends.
             let long_lived = open.method == "subscriptions/listen";
-            let rule = match (open.cancelled, open.overtaken || age >= LONG) {
-                (true, _) => &rules::CANCELLED,
-                (false, true) if !long_lived => &rules::UNANSWERED,
+            let rule = match overtaken || age >= LONG {
+                true if !long_lived => &rules::UNANSWERED,
                 _ => &rules::OPEN_AT_END,
             };
             findings.note(rule, open.seq, format!("{} without an answer for {} ms", open.method, age / 1_000_000));

@@ -93,9 +93,6 @@ rules! {
     OPEN_AT_END = Info "pairing/open-at-end",
         "Requests are answered before the session ends.",
         "JSON-RPC 2.0 §4; X3";
-    CANCELLED = Info "pairing/cancelled",
-        "A cancelled request needs no answer.",
-        "MCP cancellation";
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
         "A cancellation names a request that waits.",
         "MCP cancellation";

@@ -81,11 +81,12 @@ pub struct ConversationObserver {
     waiting: Recent<String, i64>,
     carrier: Option<&'static str>,
     history_seen: bool,
+    lost: bool,
 }
 
 impl Default for ConversationObserver {
     fn default() -> Self {
-        Self { sent: Recent::new(1024), waiting: Recent::new(256), carrier: None, history_seen: false }
+        Self { sent: Recent::new(1024), waiting: Recent::new(256), carrier: None, history_seen: false, lost: false }
     }
 }
 
@@ -106,8 +107,14 @@ impl Observer for ConversationObserver {
         }
     }
 
+    fn lose_track(&mut self) {
+        self.lost = true;
+        self.sent = Recent::new(1024);
+        self.waiting = Recent::new(256);
+    }
+
     fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
-        if is_subscribed(declared) {
+        if is_subscribed(declared) && !self.lost {
             let used = !self.sent.is_empty();
             findings.check_overall(&UNUSED, used, || "declared, and no user message was sent".to_owned());
         }
@@ -156,13 +163,15 @@ impl ConversationObserver {
             Some(id) => {
                 let id = id.to_owned();
                 let asked = self.waiting.remove(&id).or_else(|| self.sent.get(&id).map(|sent| sent.time));
-                findings.check(&UNCORRELATED, message.seq, asked.is_some(), || format!("no message {id} was sent"));
+                findings.check(&UNCORRELATED, message.seq, asked.is_some() || self.lost, || {
+                    format!("no message {id} was sent")
+                });
                 asked
             }
             None => {
                 let only = self.waiting.take_only();
                 let waiting = self.waiting.len();
-                findings.check(&UNCORRELATED, message.seq, only.is_some(), || {
+                findings.check(&UNCORRELATED, message.seq, only.is_some() || self.lost, || {
                     format!("no messageId, and {waiting} messages wait")
                 });
                 findings.check(&GUESSED, message.seq, only.is_none(), || "no messageId".to_owned());
@@ -187,7 +196,7 @@ impl ConversationObserver {
     fn bare(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let content = message.content;
         let is_context = content.get("context").is_some() || content.get("structuredContext").is_some();
-        if !self.waiting.is_empty() && message.request.is_none() {
+        if !self.waiting.is_empty() && message.request.is_none() && !self.lost {
             findings.check(&BARE_ANSWER, message.seq, !is_context, || "a context as a response to nothing".to_owned());
         }
     }

@@ -40,8 +40,10 @@ rules! {
 /// Checks one connection.
 #[derive(Debug, Default)]
 pub struct HooksObserver {
-    /// Context tools declared, with the event of the declaration.
+    /// Context tools declared, with the event of the declaration, that no list named yet.
     context_tools: Vec<(u64, String)>,
+    /// The others.
+    offered: Vec<(u64, String)>,
     /// The tool list was read to its end.
     tools_complete: bool,
 }
@@ -55,16 +57,26 @@ impl Observer for HooksObserver {
                 self.declared(message, findings);
             }
             (Some("tools/list"), MessageKind::Result) => {
-                self.tools_complete |= message.content["nextCursor"].is_null();
+                let tools = message.declared.tools.as_deref().unwrap_or_default();
+                let (offered, missing) = self.context_tools.drain(..).partition(|(_, tool)| tools.contains(tool));
+                self.context_tools = missing;
+                self.offered.extend::<Vec<_>>(offered);
+                self.tools_complete = message.declared.tools.is_some() && message.content["nextCursor"].is_null();
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
-        let Some(tools) = declared.tools.as_ref().filter(|_| self.tools_complete) else { return };
-        for (seq, tool) in &self.context_tools {
-            findings.check(&UNKNOWN_TOOL, *seq, tools.contains(tool), || format!("{tool:?} is not in tools/list"));
+    fn lose_track(&mut self) {
+        self.tools_complete = false;
+    }
+
+    fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
+        if !self.offered.is_empty() {
+            findings.hold(&UNKNOWN_TOOL);
+        }
+        for (seq, tool) in self.context_tools.iter().filter(|_| self.tools_complete) {
+            findings.note(&UNKNOWN_TOOL, *seq, format!("{tool:?} is not in tools/list"));
         }
     }
 }

@@ -130,6 +130,11 @@ impl Observer for McpeObserver {
         }
     }
 
+    fn lose_track(&mut self) {
+        self.tools_complete = false;
+        self.subscriptions.lose_track();
+    }
+
     fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
         self.subscriptions.settle(findings);
     }
@@ -149,15 +154,15 @@ impl McpeObserver {
     }
 
     fn tools(&mut self, message: &Observed<'_>, findings: &mut Findings) {
-        let tools = message.declared.tools.as_deref().unwrap_or_default();
+        let Some(tools) = message.declared.tools.as_deref() else { return };
         let offers = |name: &str| tools.iter().any(|tool| tool == name);
         if offers(SUBSCRIBE) {
             self.check_capability(message, findings);
         }
-        if !message.content["nextCursor"].is_null() {
+        self.tools_complete = message.content["nextCursor"].is_null();
+        if !self.tools_complete {
             return;
         }
-        self.tools_complete = true;
         let Some(events) = capability(message.declared) else { return };
         findings.check(&TOOLS_MISSING, message.seq, offers(SUBSCRIBE), || "no tool events_subscribe".to_owned());
         if !offers(SUBSCRIBE) {
@@ -184,6 +189,11 @@ impl McpeObserver {
 
     fn call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let arguments = &message.content["arguments"];
+        if let Some(tool @ ("events_update" | "events_pause" | "events_resume" | "events_unsubscribe")) =
+            message.content["name"].as_str()
+        {
+            self.subscriptions.changing(message.seq, tool, arguments);
+        }
         match message.content["name"].as_str() {
             Some(SUBSCRIBE) => {
                 let tools = message.declared.tools.as_ref().filter(|_| self.tools_complete);

@@ -127,7 +127,7 @@ rules! {
     SLOW_HOOK = Warning "mcpl/slow-hook",
         "beforeInference is answered within 5 s, a blocking afterInference within 10 s.",
         "seed 002 §10.6, C49";
-    INFERENCE_IN_HOOK = Error "mcpl/inference-in-hook",
+    INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
         "A hook does not set off an inference/request.",
         "seed 002 §10.7, C50";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
@@ -151,8 +151,8 @@ rules! {
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
         "A checkpoint's parent is one that was given out, or null.",
         "seed 002 §8.2, C30";
-    CHECKPOINT_REUSED = Error "mcpl/checkpoint-reused",
-        "A checkpoint's id is given out once.",
+    CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
+        "A checkpoint's id names one state: given out again, it comes with the same data, patch and parent.",
         "seed 002 §8.2, C31";
     CALL_MEMBERS = Error "mcpl/call-members",
         "scope and checkpoint of a tools/call have their types.",
@@ -176,7 +176,7 @@ rules! {
         "After a rollback the next checkpoint branches off the one rolled back to.",
         "seed 002 §8.2, C34";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
-        "A channel's id is unique on its connection.",
+        "A channel's id names one channel of its connection, of one type at one address.",
         "seed 002 §14.2, C61";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
         "Only channels that are registered are updated and removed.",
@@ -241,6 +241,13 @@ impl Observer for McplObserver {
         self.inference.observe(method, message, findings);
         self.state.observe(method, message, &self.sets, findings);
         self.channels.observe(method, message, findings);
+    }
+
+    fn lose_track(&mut self) {
+        self.sets.lose_track();
+        self.inference.lose_track();
+        self.state.lose_track();
+        self.channels.lose_track();
     }
 
     fn finish(&mut self, declared: &Declared, findings: &mut Findings) {

@@ -80,12 +80,6 @@ pub const CASES: &[Case] = &[
     ),
     ("pairing/open-at-end", r#"c>s {"id":1,"method":"ping"}"#),
     (
-        "pairing/cancelled",
-        r#"c>s {"id":1,"method":"ping"}
-           c>s {"method":"notifications/cancelled","params":{"requestId":1}}
-           @20000 close"#,
-    ),
-    (
         "pairing/cancel-unknown",
         r#"hello 2025-11-25 {} | {}
            c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -297,4 +291,75 @@ fn batches_of_their_revision_are_taken_apart() {
     );
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     assert_eq!(report.messages(), 7);
+}
+
+/// A gap may have swallowed the end of the handshake, answers, requests and whole methods' beginnings.
+#[test]
+fn a_gap_may_hold_the_end_of_the_handshake_and_answers() {
+    for loss in ["gap", "damage"] {
+        let script = r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+            "clientInfo":{"name":"c","version":"1"}}}
+           s>c {"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"experimental":
+            {"reminders":{"emit":true}}},"serverInfo":{"name":"s","version":"1"}}}
+           c>s {"id":2,"method":"ping"}
+           LOSS
+           c>s {"id":2,"method":"tools/list"}
+           s>c {"id":2,"result":{"tools":[]}}
+           s>c {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+           c>s {"method":"notifications/cancelled","params":{"requestId":77}}
+           s>c {"method":"notifications/reminder","params":{"reminder":{"id":"0190abcd-2024-7c1d-bb02-3a0e8a44d7f0",
+            "body":"b","firedAtTurn":null}}}
+           @30000 close"#;
+        let report = super::run(&script.replace("LOSS", loss));
+        assert!(report.findings.is_empty(), "{loss}: {:?}", report.findings);
+    }
+}
+
+/// Damage before a connection's first message counts for it too.
+#[test]
+fn damage_counts_for_connections_that_come_later() {
+    for loss in ["gap", "damage"] {
+        let report = super::run(&format!(
+            "{loss}\ns>c {{\"id\":77,\"result\":{{}}}}\nc>s {{\"id\":1,\"method\":\"tools/list\"}}"
+        ));
+        assert_eq!(super::ids(&report), super::BTreeSet::from(["pairing/open-at-end"]), "{loss}");
+    }
+}
+
+/// A server's log may come before anything else.
+#[test]
+fn logging_is_no_early_message() {
+    let report = super::run(
+        r#"s>c {"method":"notifications/message","params":{"level":"info","data":"starting"}}
+           hello 2025-11-25 {} | {"logging":{}}"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// A cancelled request needs no answer, and that is nothing to tell.
+#[test]
+fn a_cancelled_request_is_not_missed() {
+    let report = super::run(
+        r#"c>s {"id":1,"method":"ping"}
+           c>s {"method":"notifications/cancelled","params":{"requestId":1}}
+           @20000 close"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// Many requests at once cost no more each than few.
+#[test]
+fn a_long_pipeline_is_checked_in_time() {
+    let mut feed = super::Feed::new();
+    feed.line("hello 2025-11-25 {} | {}");
+    for id in 0..30_000 {
+        let asks = format!(r#"{{"id":{id},"method":"ping","params":{{"_meta":{{"progressToken":{id}}}}}}}"#);
+        feed.line(&format!("c>s {asks}"));
+    }
+    for id in (0..30_000).rev() {
+        let params = format!(r#"{{"progressToken":{id},"progress":1}}"#);
+        feed.line(&format!(r#"s>c {{"method":"notifications/progress","params":{params}}}"#));
+        feed.line(&format!(r#"s>c {{"id":{id},"result":{{}}}}"#));
+    }
+    assert_eq!(feed.validator.finish().errors, 0);
 }

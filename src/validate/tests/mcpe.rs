@@ -500,3 +500,35 @@ fn both_ways_of_delivery_bring_an_event_twice() {
     );
     assert!(!super::ids(&report).contains("mcpe/event-twice"), "{:?}", report.findings);
 }
+
+/// While a resume or an update waits for its answer, deliveries may be by the old or by the new; a subscription whose
+/// time is over does not count.
+#[test]
+fn calls_that_wait_leave_both_states_open() {
+    let report = super::run(
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"priority":["high"]},"delivery":{"channels":["realtime"]},"expiresAt":"2026-01-01T01:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"priority":["high"]},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_pause","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           @1000 c>s {"id":3,"method":"tools/call","params":{"name":"events_resume","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           c>s {"id":4,"method":"tools/call","params":{"name":"events_update","arguments":
+               {"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"priority":["low"]}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
+            {"timestamp":"2026-01-02T00:00:00Z","priority":"low"}}}}
+           s>c {"id":3,"result":{"structuredContent":{"success":true},"content":[]}}
+           s>c {"id":4,"result":{"structuredContent":{"success":true},"content":[]}}
+           c>s {"id":5,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"delivery":
+               {"channels":["realtime"]},"expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":5,"result":{"structuredContent":{"subscriptionId":"11111111-2222-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T02:00:00Z"},"content":[]}}"##,
+    );
+    assert_eq!(super::ids(&report), super::BTreeSet::from(["lifecycle/stripped-capability"]), "{:?}", report.findings);
+}

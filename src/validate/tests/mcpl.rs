@@ -400,7 +400,7 @@ pub const CASES: &[Case] = &[
            s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
                "direction":"bidirectional"}]}}
            c>s {"id":1,"result":{}}
-           s>c {"id":2,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+           s>c {"id":2,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"irc","label":"l",
                "direction":"bidirectional"}]}}
            c>s {"id":2,"result":{}}"##,
     ),
@@ -506,3 +506,97 @@ pub const CASES: &[Case] = &[
            c>s {"id":1,"error":{"code":-32005,"message":"Checkpoint not found"}}"##,
     ),
 ];
+
+/// What `$UPDATED` and this script bring at warning level or above.
+fn serious(script: &str) -> Vec<&'static str> {
+    let report = super::run(script);
+    report.findings.iter().filter(|it| it.rule.severity > super::Severity::Info).map(|it| it.rule.id).collect()
+}
+
+/// What a gap swallowed is not held against what came after it: chunks, registrations, updates, checkpoints.
+#[test]
+fn what_a_gap_swallowed_is_not_missed() {
+    for loss in ["gap", "damage"] {
+        let script = r##"$HELLO
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":true,"messages":[
+               {"role":"user","content":"x"}]}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":0,"delta":"a"}}
+           s>c {"id":2,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"inbound"}]}}
+           c>s {"id":2,"result":{}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"thinking","index":0,"delta":"a"}}
+           LOSS
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":2,"delta":"c"}}
+           c>s {"id":1,"result":{"content":"abc","model":"m","finishReason":"end_turn","usage":{"inputTokens":1,
+               "outputTokens":1}}}
+           c>s {"method":"inference/chunk","params":{"requestId":7,"index":3,"delta":"c"}}
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:#a","content":[
+               {"type":"text","text":"x"}]}}
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:#z","content":[
+               {"type":"text","text":"x"}]}}
+           s>c {"method":"channels/changed","params":{"removed":["d:#y"]}}
+           c>s {"method":"channels/outgoing/chunk","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"thinking","index":2,"delta":"c"}}
+           c>s {"method":"channels/outgoing/complete","params":{"inferenceId":"i1","conversationId":"c",
+               "channelId":"thinking","content":[{"type":"text","text":"abc"}]}}
+           s>c {"id":8,"method":"push/event","params":{"featureSet":"new","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":8,"result":{"accepted":true}}
+           s>c {"method":"featureSets/changed","params":{"removed":["new"]}}
+           c>s {"id":9,"method":"context/afterInference","params":{"inferenceId":"i9","conversationId":"c",
+               "turnIndex":0,"userMessage":null,"assistantMessage":"x","model":{"id":"m","vendor":"v",
+            "contextWindow":1,"capabilities":[]},"usage":{"inputTokens":1,"outputTokens":1}}}
+           s>c {"id":9,"result":{"featureSet":"new"}}
+           c>s {"id":11,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":11,"result":{"content":[],"state":{"checkpoint":"k9","parent":"k8","patch":[]}}}"##;
+        assert_eq!(serious(&script.replace("LOSS", loss)), Vec::<&str>::new());
+    }
+}
+
+/// What begins after a gap is judged as ever.
+#[test]
+fn after_a_gap_what_begins_anew_is_judged() {
+    let found = serious(
+        r##"$UPDATED
+           gap
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","stream":true,"messages":[
+               {"role":"user","content":"x"}]}}
+           c>s {"method":"inference/chunk","params":{"requestId":1,"index":1,"delta":"a"}}
+           c>s {"id":1,"result":{"content":"b","model":"m","finishReason":"end_turn","usage":{"inputTokens":1,
+               "outputTokens":1}}}"##,
+    );
+    assert_eq!(found, ["mcpl/chunk-order", "mcpl/chunk-text"]);
+}
+
+/// A host may tell its channels again, and its checkpoints.
+#[test]
+fn telling_the_same_again_is_no_reuse() {
+    let found = serious(
+        r##"$UPDATED
+           x2 s>c {"id":"r$N","method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d",
+               "label":"l$N","direction":"bidirectional","address":{"a":1}}]}}
+           x2 c>s {"id":"r$N","result":{}}
+           x2 c>s {"id":"k$N","method":"tools/call","params":{"name":"t"}}
+           x2 s>c {"id":"k$N","result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{}}}}"##,
+    );
+    assert_eq!(found, Vec::<&str>::new());
+}
+
+/// In one update an exact name beats a pattern, and what only patterns contradict is left open.
+#[test]
+fn an_exact_name_beats_a_pattern_of_the_same_update() {
+    for (enabled, disabled) in [("a.push", "a.*"), ("a.*", "*"), ("a.push", "a.push"), ("a.*", "a.push")] {
+        let script = r##"$UPDATED
+           @1000 c>s {"method":"featureSets/update","params":{"enabled":["YES"],"disabled":["NO"]}}
+           @1300 s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":true}}"##;
+        let script = script.replace("YES", enabled).replace("NO", disabled);
+        let wanted: &[_] = match disabled {
+            "a.push" if enabled == "a.*" => &["mcpl/push-disabled-set", "mcpl/disabled-set-accepted"],
+            _ => &[],
+        };
+        assert_eq!(serious(&script), wanted, "{enabled} {disabled}");
+    }
+}

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 const GRACE: i64 = 250_000_000;
 /// How many deliveries wait for the answer that makes their subscription known.
 const MOST_PARKED: usize = 256;
+/// How many calls about one subscription that wait are remembered.
+const MOST_CHANGES: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -28,6 +30,20 @@ struct Subscription {
     created: Option<jiff::Timestamp>,
     state: State,
     since: i64,
+    /// When it ends, and when it was granted by the reel's clock.
+    expires: Option<jiff::Timestamp>,
+    granted: i64,
+    /// Calls about it that wait: until they are answered the old and the new are both right.
+    changing: Vec<Change>,
+}
+
+/// A call that waits and may change a subscription.
+#[derive(Debug)]
+struct Change {
+    seq: u64,
+    resumes: bool,
+    /// For an update: what it asks for.
+    update: Option<Value>,
 }
 
 /// The subscriptions of a connection.
@@ -39,23 +55,54 @@ pub struct Subscriptions {
     pending: BTreeSet<u64>,
     /// Deliveries for subscriptions not known yet: event, subscription, whether it expired (E10).
     parked: Vec<(u64, String, bool)>,
+    lost: bool,
 }
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self { known: Recent::new(4096), delivered: Recent::new(4096), pending: BTreeSet::new(), parked: Vec::new() }
+        Self {
+            known: Recent::new(4096),
+            delivered: Recent::new(4096),
+            pending: BTreeSet::new(),
+            parked: Vec::new(),
+            lost: false,
+        }
     }
 }
 
 impl Subscriptions {
+    pub fn lose_track(&mut self) {
+        *self = Self { lost: true, ..Self::default() };
+    }
+
     /// A subscribe call was sent.
     pub fn asked(&mut self, seq: u64) {
         self.pending.insert(seq);
     }
 
+    /// A call about a subscription was sent.
+    pub fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
+        let id = arguments["subscriptionId"].as_str().unwrap_or_default();
+        let Some(subscription) = self.known.get_mut(&id.to_owned()) else { return };
+        if subscription.changing.len() >= MOST_CHANGES {
+            subscription.changing.remove(0);
+        }
+        let update = (tool == "events_update").then(|| arguments.get("filter").unwrap_or(&subscription.filter).clone());
+        subscription.changing.push(Change { seq, resumes: tool == "events_resume", update });
+    }
+
+    /// A call about a subscription was answered.
+    fn changed(&mut self, asked: &crate::extension::Asked) {
+        let id = asked.params["arguments"]["subscriptionId"].as_str().unwrap_or_default();
+        if let Some(subscription) = self.known.get_mut(&id.to_owned()) {
+            subscription.changing.retain(|change| change.seq != asked.seq);
+        }
+    }
+
     /// A tool call failed.
     pub fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(asked) = message.request else { return };
+        self.changed(asked);
         if asked.params["name"] == SUBSCRIBE {
             self.pending.remove(&asked.seq);
             self.settle_if_none_pends(findings);
@@ -76,13 +123,17 @@ impl Subscriptions {
         if tool == SUBSCRIBE {
             return self.subscribed(arguments, outcome, message, findings);
         }
+        if let Some(asked) = message.request {
+            self.changed(asked);
+        }
         let Some(id) = arguments["subscriptionId"].as_str() else { return };
         let success = outcome["success"] != false;
         let there = self.known.get_mut(&id.to_owned());
         let usable = there.as_ref().is_some_and(|it| !matches!(it.state, State::Removed | State::Expired));
         // An expired one may still be removed.
         let removable = tool == "events_unsubscribe" && there.as_ref().is_some_and(|it| it.state != State::Removed);
-        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable, || {
+        let hidden = self.lost && there.is_none();
+        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable || hidden, || {
             format!("{tool} of {id} went well")
         });
         let (Some(subscription), true) = (there, success) else { return };
@@ -96,6 +147,9 @@ impl Subscriptions {
                     if let Some(value) = source.get(member) {
                         *slot = value.clone();
                     }
+                }
+                if let Some(value) = outcome.get("expiresAt").or_else(|| arguments.get("expiresAt")) {
+                    subscription.expires = value.as_str().and_then(timestamp::instant);
                 }
             }
             _ => {}
@@ -114,7 +168,11 @@ impl Subscriptions {
             created: outcome["createdAt"].as_str().and_then(timestamp::instant),
             state: State::Active,
             since: message.time,
+            expires: part("expiresAt").as_str().and_then(timestamp::instant),
+            granted: message.time,
+            changing: Vec::new(),
         };
+        let now = subscription.created;
         if let Some(events) = capability(message.declared) {
             check_grant(seq, events, &subscription, findings);
         }
@@ -127,7 +185,7 @@ impl Subscriptions {
             self.unpark(id, message.time, findings);
         }
         if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
-            let live = self.known.values().filter(|it| matches!(it.state, State::Active | State::Paused)).count();
+            let live = self.known.values().filter(|it| it.is_live(now, message.time)).count();
             findings.check(&TOO_MANY, seq, live as f64 <= most, || format!("{live} subscriptions, at most {most}"));
         }
         self.settle_if_none_pends(findings);
@@ -184,7 +242,8 @@ impl Subscriptions {
             return subscription.enter(State::Expired, message.time);
         }
         let late = message.time.saturating_sub(subscription.since) > GRACE;
-        findings.check(&INACTIVE, seq, subscription.state == State::Active || !late, || {
+        let resumes = subscription.changing.iter().any(|change| change.resumes);
+        findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
             format!("{id} is {:?}", subscription.state).to_lowercase()
         });
         subscription.check_delivery(method, events, seq, findings);
@@ -196,7 +255,7 @@ impl Subscriptions {
     }
 
     fn park(&mut self, seq: u64, id: &str, expired: bool, findings: &mut Findings) {
-        if self.known.has_forgotten() {
+        if self.known.has_forgotten() || self.lost {
             return;
         }
         if self.pending.is_empty() || self.parked.len() >= MOST_PARKED {
@@ -213,6 +272,14 @@ impl Subscription {
         self.since = time;
     }
 
+    /// Whether it counts, at a time that is told by a server's clock and by the reel's.
+    fn is_live(&self, now: Option<jiff::Timestamp>, time: i64) -> bool {
+        let passed = jiff::SignedDuration::from_nanos(time.saturating_sub(self.granted));
+        let own = self.created.and_then(|created| created.checked_add(passed).ok());
+        let over = |at: Option<jiff::Timestamp>| at.zip(self.expires).is_some_and(|(at, expires)| expires <= at);
+        matches!(self.state, State::Active | State::Paused) && !over(now) && !over(own)
+    }
+
     /// Whether the channels deliver singly and in batches, so that an event comes twice.
     fn has_both_ways(&self) -> bool {
         let channels = &self.delivery["channels"];
@@ -223,9 +290,14 @@ impl Subscription {
         let channels = &self.delivery["channels"];
         let batched = lists(channels, "cron") || lists(channels, "scheduled");
         let fits = if method == BATCH { batched } else { lists(channels, "realtime") || !batched };
+        let updates = || self.changing.iter().filter_map(|change| change.update.as_ref());
+        let fits = fits || updates().next().is_some();
         findings.check(&DELIVERY_KIND, seq, fits, || format!("{method} for channels {channels}"));
         for event in events {
-            let verdict = filter::judge(&self.filter, event);
+            let mut verdict = filter::judge(&self.filter, event);
+            if updates().any(|filter| filter::judge(filter, event) == Verdict::Matches) {
+                verdict = Verdict::Matches;
+            }
             let kind = event["type"].as_str().unwrap_or_default();
             findings.check(&FILTER, seq, verdict != Verdict::Fails, || {
                 format!("{kind} with {} against {}", event["metadata"], self.filter)

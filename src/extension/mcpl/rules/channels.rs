@@ -1,7 +1,7 @@
 //! Channels: registered before they are used, used the way they go, told to observers in order.
 
 use super::*;
-use crate::extension::recent::{Digest, Recent};
+use crate::extension::recent::{Digest, Recent, digest};
 use crate::extension::timestamp;
 use std::collections::BTreeMap;
 
@@ -11,23 +11,42 @@ struct Outgoing {
     next: u64,
     text: Digest,
     complete: bool,
+    /// Its first chunks may be missing.
+    partial: bool,
+}
+
+/// A channel as it was told.
+#[derive(Debug)]
+struct Channel {
+    direction: String,
+    kind: Option<Digest>,
+    address: Option<Digest>,
 }
 
 /// Channels of one connection.
 #[derive(Debug)]
 pub struct Channels {
-    /// The direction of each channel by its id.
-    known: Recent<String, String>,
+    known: Recent<String, Channel>,
     outgoing: Recent<(String, String), Outgoing>,
+    lost: bool,
 }
 
 impl Default for Channels {
     fn default() -> Self {
-        Self { known: Recent::new(4096), outgoing: Recent::new(1024) }
+        Self { known: Recent::new(4096), outgoing: Recent::new(1024), lost: false }
     }
 }
 
 impl Channels {
+    pub fn lose_track(&mut self) {
+        *self = Self { lost: true, ..Self::default() };
+    }
+
+    /// Whether a channel may be there although it is not known.
+    fn may_be_hidden(&self) -> bool {
+        self.lost || self.known.has_forgotten()
+    }
+
     pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         use MessageKind::{Notification, Request, Result};
         let content = message.content;
@@ -54,15 +73,27 @@ impl Channels {
     fn note(&mut self, channel: &Value) {
         let direction = channel["direction"].as_str().unwrap_or("bidirectional").to_owned();
         if let Some(id) = channel["id"].as_str() {
-            self.known.insert(id.to_owned(), direction);
+            let part = |name: &str| channel.get(name).filter(|value| !value.is_null()).map(digest);
+            let told = Channel { direction, kind: part("type"), address: part("address") };
+            self.known.insert(id.to_owned(), told);
         }
     }
 
     fn add(&mut self, channels: &Value, seq: u64, findings: &mut Findings) {
         for channel in channels.as_array().into_iter().flatten() {
             let Some(id) = channel["id"].as_str() else { continue };
-            let again = self.known.contains(&id.to_owned());
-            findings.check(&CHANNEL_REUSED, seq, !again, || format!("{id:?} is registered already"));
+            let differs = |told: Option<Digest>, name: &str| {
+                let says = channel.get(name).filter(|value| !value.is_null()).map(digest);
+                told.is_some() && says.is_some() && told != says
+            };
+            let other = self.known.get(&id.to_owned()).and_then(|told| match () {
+                () if differs(told.kind, "type") => Some("type"),
+                () if differs(told.address, "address") => Some("address"),
+                () => None,
+            });
+            findings.check(&CHANNEL_REUSED, seq, other.is_none(), || {
+                format!("{id:?} is registered already, with another {}", other.unwrap_or_default())
+            });
             self.note(channel);
         }
     }
@@ -72,7 +103,7 @@ impl Channels {
         let removed = content["removed"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let updated = content["updated"].as_array().into_iter().flatten().filter_map(|channel| channel["id"].as_str());
         for id in removed.clone().chain(updated) {
-            let known = self.known.contains(&id.to_owned()) || self.known.has_forgotten();
+            let known = self.known.contains(&id.to_owned()) || self.may_be_hidden();
             findings.check(&CHANNEL_CHANGE, message.seq, known, || format!("{id:?} is not registered"));
         }
         for id in removed {
@@ -84,10 +115,10 @@ impl Channels {
 
     /// Checks that a channel is registered; answers its direction.
     fn registered(&self, id: &str, seq: u64, findings: &mut Findings) -> Option<&str> {
-        let direction = self.known.get(&id.to_owned());
-        let known = direction.is_some() || self.known.has_forgotten();
+        let direction = self.known.get(&id.to_owned()).map(|told| told.direction.as_str());
+        let known = direction.is_some() || self.may_be_hidden();
         findings.check(&UNREGISTERED, seq, known, || format!("channel {id:?}"));
-        direction.map(String::as_str)
+        direction
     }
 
     fn publish(&mut self, message: &Observed<'_>, findings: &mut Findings) {
@@ -128,7 +159,7 @@ impl Channels {
         }
         let key = (inference.to_owned(), channel.to_owned());
         if !self.outgoing.contains(&key) {
-            self.outgoing.insert(key.clone(), Outgoing::default());
+            self.outgoing.insert(key.clone(), Outgoing { partial: self.lost, ..Outgoing::default() });
         }
         let output = self.outgoing.get_mut(&key)?;
         findings.check(&OUTGOING_COMPLETED, message.seq, !output.complete, || {
@@ -141,7 +172,9 @@ impl Channels {
         let params = message.content;
         let Some(output) = self.output(message, findings) else { return };
         let index = params["index"].as_u64();
-        findings.check(&OUTGOING_ORDER, message.seq, index == Some(output.next), || {
+        let begins = output.next == 0 && output.text == Digest::default();
+        output.partial &= index != Some(0);
+        findings.check(&OUTGOING_ORDER, message.seq, index == Some(output.next) || (begins && output.partial), || {
             format!("chunk {} where {} is next", params["index"], output.next)
         });
         output.next = index.unwrap_or(output.next).saturating_add(1);
@@ -151,7 +184,7 @@ impl Channels {
     fn complete(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(output) = self.output(message, findings) else { return };
         output.complete = true;
-        if output.next == 0 {
+        if output.next == 0 || output.partial {
             return;
         }
         let mut text = Digest::default();
@@ -165,7 +198,7 @@ impl Channels {
 }
 
 fn check_results(message: &Observed<'_>, findings: &mut Findings) {
-    let Some(asked) = message.request else { return };
+    let Some(asked) = message.request.filter(|asked| asked.params["messages"].is_array()) else { return };
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for (list, step) in [(&asked.params["messages"], 1), (&message.content["results"], -1)] {
         for id in list.as_array().into_iter().flatten().filter_map(|entry| entry["messageId"].as_str()) {

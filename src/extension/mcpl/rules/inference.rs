@@ -10,6 +10,8 @@ const AFTER: &str = "context/afterInference";
 
 /// After this long a hook that was never answered is over, in nanoseconds.
 const HOOK_OVER: i64 = 10_000_000_000;
+/// How many hooks that wait are remembered.
+const MOST_HOOKS: usize = 256;
 
 /// An inference/request that waits, and what was streamed for it.
 #[derive(Debug, Default)]
@@ -27,11 +29,18 @@ pub struct Inferences {
     /// Hook requests that wait: event and time.
     hooks: Vec<(u64, i64)>,
     streams: HashMap<IdKey, Stream, foldhash::fast::RandomState>,
+    lost: bool,
 }
 
 impl Default for Inferences {
     fn default() -> Self {
-        Self { turns: Recent::new(1024), before: Recent::new(4096), hooks: Vec::new(), streams: HashMap::default() }
+        Self {
+            turns: Recent::new(1024),
+            before: Recent::new(4096),
+            hooks: Vec::new(),
+            streams: HashMap::default(),
+            lost: false,
+        }
     }
 }
 
@@ -49,9 +58,18 @@ impl Inferences {
         }
     }
 
+    pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.hooks.clear();
+        self.streams.clear();
+    }
+
     fn hook_asked(&mut self, message: &Observed<'_>) {
         self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_OVER);
         if message.envelope.kind == MessageKind::Request {
+            if self.hooks.len() >= MOST_HOOKS {
+                self.hooks.remove(0);
+            }
             self.hooks.push((message.seq, message.time));
         }
     }
@@ -94,7 +112,7 @@ impl Inferences {
             .iter()
             .all(|side| grants(block(declared, *side), &["contextHooks", "beforeInference"]));
         if let (Some(id), true) = (message.content["inferenceId"].as_str(), both) {
-            let known = self.before.contains(&id.to_owned()) || self.before.has_forgotten();
+            let known = self.before.contains(&id.to_owned()) || self.before.has_forgotten() || self.lost;
             findings.check(&AFTER_ORPHAN, seq, known, || format!("no beforeInference for {id}"));
         }
     }
@@ -114,7 +132,10 @@ impl Inferences {
         self.hooks.retain(|(_, asked)| time.saturating_sub(*asked) < HOOK_OVER);
         findings.hold(&CONTENT_BLOCKS);
         findings.check(&INFERENCE_IN_HOOK, seq, self.hooks.is_empty(), || {
-            format!("while the hook of event {} waits", self.hooks.first().map_or(0, |(seq, _)| *seq))
+            format!(
+                "may be set off by the hook of event {}, which waits",
+                self.hooks.first().map_or(0, |(seq, _)| *seq)
+            )
         });
         if let Some(id) = message.envelope.id {
             let asked = message.content["stream"] == true;
@@ -129,7 +150,7 @@ impl Inferences {
             other => IdKey::Integer(other.as_i64().unwrap_or(-1)),
         };
         let stream = self.streams.get_mut(&key);
-        findings.check(&CHUNK_UNKNOWN, seq, stream.is_some(), || {
+        findings.check(&CHUNK_UNKNOWN, seq, stream.is_some() || self.lost, || {
             format!("no inference/request {} waits", params["requestId"])
         });
         let Some(stream) = stream else { return };

@@ -14,6 +14,8 @@ struct Switch {
     pattern: String,
     enabled: bool,
     time: i64,
+    /// Which update switched it; one update may name a set in both its lists.
+    update: u64,
 }
 
 /// Feature sets and their switches.
@@ -22,8 +24,11 @@ pub struct Sets {
     /// What the server declared; `None` where it declared no feature sets at all.
     declared: Option<BTreeMap<String, Value>>,
     switches: Vec<Switch>,
+    updates: u64,
     updated: bool,
     early_told: bool,
+    /// Updates and changes may be missing.
+    lost: bool,
 }
 
 impl Sets {
@@ -34,6 +39,11 @@ impl Sets {
             findings.hold(rule);
         }
         self.declared = Some(named(sets));
+        self.lost = false;
+    }
+
+    pub fn lose_track(&mut self) {
+        *self = Self { lost: true, updates: self.updates, ..Self::default() };
     }
 
     /// The declaration of a set, where it is known.
@@ -43,7 +53,7 @@ impl Sets {
 
     /// Whether the server declared feature sets, so that a name can be unknown.
     fn is_unknown(&self, set: &str) -> bool {
-        self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
+        !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
     }
 
     pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
@@ -80,7 +90,7 @@ impl Sets {
     }
 
     fn check_early(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
-        if self.updated || !self.early_told {
+        if self.updated || !(self.early_told || self.lost) {
             self.early_told |= !self.updated;
             findings
                 .check(&BEFORE_UPDATE, message.seq, self.updated, || format!("{method} before any featureSets/update"));
@@ -110,9 +120,15 @@ impl Sets {
         });
     }
 
-    /// The last switch at or before a time that a set falls under.
+    /// The last switch at or before a time that a set falls under. In one update its exact name beats a pattern;
+    /// where that update says both all the same, it is undetermined.
     fn switch_of(&self, set: &str, time: i64) -> Option<&Switch> {
-        self.switches.iter().rev().find(|switch| switch.time <= time && matches(&switch.pattern, set))
+        let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches(&it.pattern, set));
+        let update = under().next()?.update;
+        let exact = under().any(|it| it.update == update && it.pattern == set);
+        let mut last = under().filter(|it| it.update == update && (it.pattern == set || !exact));
+        let switch = last.next()?;
+        last.all(|it| it.enabled == switch.enabled).then_some(switch)
     }
 
     fn accepted(&self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
@@ -139,11 +155,13 @@ impl Sets {
 
     fn update(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.updated = true;
+        self.updates += 1;
+        let update = self.updates;
         for (list, enabled) in [("enabled", true), ("disabled", false)] {
             for pattern in message.content[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 self.check_named(pattern, message.seq, findings);
-                self.switches.retain(|switch| switch.pattern != pattern);
-                self.switches.push(Switch { pattern: pattern.to_owned(), enabled, time: message.time });
+                self.switches.retain(|switch| switch.pattern != pattern || switch.update == update);
+                self.switches.push(Switch { pattern: pattern.to_owned(), enabled, time: message.time, update });
             }
         }
         let over = self.switches.len().saturating_sub(MOST_SWITCHES);
@@ -155,7 +173,7 @@ impl Sets {
     }
 
     fn check_named(&self, pattern: &str, seq: u64, findings: &mut Findings) {
-        let Some(sets) = &self.declared else { return };
+        let Some(sets) = self.declared.as_ref().filter(|_| !self.lost) else { return };
         let known = sets.keys().any(|set| matches(pattern, set));
         findings.check(&UPDATE_UNKNOWN, seq, known, || format!("{pattern:?} matches no declared feature set"));
     }
@@ -170,7 +188,7 @@ impl Sets {
         findings.hold(&UNKNOWN_USE);
         let sets = self.declared.get_or_insert_default();
         for set in message.content["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let known = sets.remove(set).is_some();
+            let known = sets.remove(set).is_some() || self.lost;
             findings.check(&REMOVED_UNKNOWN, message.seq, known, || format!("{set:?} is not declared"));
         }
         sets.extend(named(&message.content["added"]));
@@ -178,7 +196,7 @@ impl Sets {
 
     pub fn finish(&self, declared: &Declared, findings: &mut Findings) {
         let both = [Side::Client, Side::Server].iter().all(|side| block(declared, *side).is_some());
-        if both && declared.ready && self.declared.as_ref().is_some_and(|sets| !sets.is_empty()) {
+        if both && !self.lost && declared.ready && self.declared.as_ref().is_some_and(|sets| !sets.is_empty()) {
             findings.check_overall(&NO_UPDATE, self.updated, || "no featureSets/update was sent".to_owned());
         }
     }

@@ -3,23 +3,35 @@
 use super::sets::Sets;
 use super::*;
 use crate::extension::mcpl::SCHEMAS;
-use crate::extension::recent::Recent;
+use crate::extension::recent::{Digest, Recent, digest};
 
 /// Checkpoints given out.
 #[derive(Debug)]
 pub struct States {
-    checkpoints: Recent<String>,
+    /// Each with what it was told to be, where that was told.
+    checkpoints: Recent<String, Option<Digest>>,
     /// The checkpoint last rolled back to, until the next one is given out.
     rolled_back: Option<String>,
+    lost: bool,
 }
 
 impl Default for States {
     fn default() -> Self {
-        Self { checkpoints: Recent::new(4096), rolled_back: None }
+        Self { checkpoints: Recent::new(4096), rolled_back: None, lost: false }
     }
 }
 
 impl States {
+    pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.rolled_back = None;
+    }
+
+    /// Whether a checkpoint may have been given out.
+    fn may_know(&self, checkpoint: &str) -> bool {
+        self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
+    }
+
     /// Sees a `tools/call` or its answer. Without both declarations `state` is just somebody's member.
     pub fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
@@ -47,11 +59,16 @@ impl States {
             });
         }
         if let Some(parent) = parent {
-            let known = self.checkpoints.contains(&parent.to_owned()) || self.checkpoints.has_forgotten();
+            let known = self.may_know(parent);
             findings.check(&UNKNOWN_PARENT, seq, known, || format!("parent {parent:?}"));
         }
-        let again = self.checkpoints.insert(checkpoint.to_owned(), ()).is_some();
-        findings.check(&CHECKPOINT_REUSED, seq, !again, || format!("{checkpoint:?} again"));
+        let told = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
+        let first = self.checkpoints.get(&checkpoint.to_owned()).copied();
+        let same = first.flatten().is_none_or(|first| first == told);
+        findings.check(&CHECKPOINT_REUSED, seq, same, || format!("{checkpoint:?} again, as another state"));
+        if first.is_none() {
+            self.checkpoints.insert(checkpoint.to_owned(), Some(told));
+        }
     }
 
     pub fn observe(&mut self, method: &str, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
@@ -76,14 +93,14 @@ impl States {
             format!("{answered} in answer to {wanted:?}")
         });
         let success = message.content["success"] == true;
-        let known = self.checkpoints.contains(&wanted.to_owned()) || self.checkpoints.has_forgotten();
+        let known = self.may_know(wanted);
         findings.check(&ROLLBACK_UNKNOWN, message.seq, known, || {
             format!("{wanted:?} was never given out; answered with success {success}")
         });
         if success {
             self.rolled_back = Some(wanted.to_owned());
             if let Some(fresh) = answered.as_str().filter(|fresh| *fresh != wanted) {
-                self.checkpoints.insert(fresh.to_owned(), ());
+                self.checkpoints.insert(fresh.to_owned(), None);
                 self.rolled_back = Some(fresh.to_owned());
             }
         }

@@ -83,7 +83,10 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     let mut damages = Vec::new();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
-            Item::Damage(damage) => damages.push(damage.to_string()),
+            Item::Damage(damage) => {
+                damages.push(damage.to_string());
+                validator.lose_track();
+            }
             Item::Block(block) => {
                 block.events().for_each(|event| validator.observe(&event));
                 reader.recycle(block);

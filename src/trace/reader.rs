@@ -119,6 +119,8 @@ pub struct ReelReader {
     footer_seen: bool,
     with_payloads: bool,
     read_ahead: usize,
+    /// How long the file was when it was last looked at.
+    known_len: u64,
     following: bool,
     ended: bool,
     /// What was read ahead for the segment header and the records.
@@ -130,7 +132,7 @@ pub struct ReelReader {
 }
 
 /// Read ahead at each segment: its header and, most often, all its records.
-const READ_AHEAD: usize = 4 << 10;
+const READ_AHEAD: usize = 2 << 10;
 
 /// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
 const RECORDS_LIMIT: u32 = 16 << 20;
@@ -181,6 +183,7 @@ impl ReelReader {
             footer_seen: false,
             with_payloads: false,
             read_ahead,
+            known_len: 0,
             following: false,
             ended: false,
             head: Vec::new(),
@@ -505,9 +508,10 @@ impl ReelReader {
             return Ok(true);
         }
         match &mut self.input {
+            Input::File(_) if end <= self.known_len => Ok(true),
             Input::File(file) => {
-                let mut last = [0u8; 1];
-                Ok(file.read_at(&mut last, end - 1)? == 1)
+                self.known_len = file.metadata()?.len();
+                Ok(end <= self.known_len)
             }
             stream @ Input::Stream { .. } => {
                 let mut last = Vec::new();

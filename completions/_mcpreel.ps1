@@ -56,8 +56,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;record' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output, where there is no client')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output, where there is no client')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'A name for the reel')
             [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'A note kept in the reel (repeatable)')
             [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do when recording cannot keep up: hold the traffic back, or record less and say so')

@@ -51,8 +51,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;record'= {
-            cand -o 'Write the reel here'
-            cand --output 'Write the reel here'
+            cand -o 'Write the reel here; `-` is standard output, where there is no client'
+            cand --output 'Write the reel here; `-` is standard output, where there is no client'
             cand --label 'A name for the reel'
             cand --note 'A note kept in the reel (repeatable)'
             cand --on-overload 'What to do when recording cannot keep up: hold the traffic back, or record less and say so'

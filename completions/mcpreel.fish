@@ -51,7 +51,7 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s o -l output -d 'Write the reel here' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s o -l output -d 'Write the reel here; `-` is standard output, where there is no client' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l label -d 'A name for the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A note kept in the reel (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'

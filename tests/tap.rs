@@ -382,11 +382,17 @@ fn a_reel_that_is_there_is_not_overwritten_unless_asked() {
 }
 
 #[test]
-fn the_reel_cannot_go_to_standard_output() {
+fn the_reel_can_go_to_standard_output_where_there_is_no_client() {
     let stage = Stage::new();
-    let refused = stage.run(&["record", "-o", "-", "--", "cat"], "{}\n");
-    assert_eq!((refused.code(), &refused.stdout[..]), (2, &b""[..]));
-    assert!(refused.err().contains("hint:"), "{refused:?}");
+    let output = stage.run(&["record", "-o", "-", "--", "sh", "-c", "cat; exit 3"], "{\"id\":1}\n{\"id\":2}\n");
+    assert_eq!(output.code(), 3, "{output:?}");
+    stage.write("o.reel", &output.stdout);
+    assert_eq!(stage.ok(&["reel", "verify", "o.reel"]).code(), 0);
+    for stream in ["c2s", "s2c"] {
+        assert_same(stream, &stage.cat("o.reel", stream), b"{\"id\":1}\n{\"id\":2}\n");
+    }
+    let shown = stage.run(&["show", "-"], &output.stdout);
+    assert!(shown.out().contains("stream-closed exit_code 3"), "{shown:?}");
 }
 
 #[test]

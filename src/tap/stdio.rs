@@ -47,10 +47,20 @@ enum News {
     Signal,
 }
 
+/// Where the server's output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToClient {
+    /// To standard output: a client is there.
+    Stdout,
+    /// Nowhere but into the reel: standard output is the reel's.
+    Nowhere,
+}
+
 /// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets.
 pub fn run(
     command: &ServerCommand,
     recorder: Recorder,
+    to_client: ToClient,
     mut describe: serde_json::Map<String, serde_json::Value>,
 ) -> Result<TapOutcome, SpawnError> {
     // Signals are held from here on, so that none that comes early is lost on the tap alone. Those that were ignored
@@ -64,7 +74,7 @@ pub fn run(
     let (sender, news) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
     pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
-    let output = start_lanes(&mut child, recorder.queue(), &sender)?;
+    let output = start_lanes(&mut child, recorder.queue(), &sender, to_client)?;
     let status = child.wait()?;
     server_gone.store(true, Ordering::Release);
     wait_for_output(&news, &output);
@@ -108,7 +118,12 @@ fn pass_signals_on(
 }
 
 /// Starts one relay thread a lane; each tells when it is done. Answers how the two lanes of output are watched.
-fn start_lanes(child: &mut Child, queue: &Arc<Queue>, news: &Sender<News>) -> io::Result<[(Lane, Arc<Activity>); 2]> {
+fn start_lanes(
+    child: &mut Child,
+    queue: &Arc<Queue>,
+    news: &Sender<News>,
+    to_client: ToClient,
+) -> io::Result<[(Lane, Arc<Activity>); 2]> {
     let missing = || io::Error::other("a pipe of the server is missing");
     let (stdin, stdout, stderr) = (
         child.stdin.take().ok_or_else(missing)?,
@@ -124,17 +139,21 @@ fn start_lanes(child: &mut Child, queue: &Arc<Queue>, news: &Sender<News>) -> io
         }
         ended
     })?;
-    let to_client = Lane::Messages(Direction::ServerToClient);
-    let output = start_lane(to_client, queue, news, move |lane, queue, activity| {
-        let ended = pump(stdout, rustix::stdio::stdout(), lane, queue, activity);
-        // The client must see the end of the output while the server may live on.
-        let _ = File::options().write(true).open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?));
-        ended
+    let from_server = Lane::Messages(Direction::ServerToClient);
+    let null = File::options().write(true).open("/dev/null")?;
+    let output = start_lane(from_server, queue, news, move |lane, queue, activity| match to_client {
+        ToClient::Nowhere => pump(stdout, null, lane, queue, activity),
+        ToClient::Stdout => {
+            let ended = pump(stdout, rustix::stdio::stdout(), lane, queue, activity);
+            // The client must see the end of the output while the server may live on.
+            let _ = rustix::stdio::dup2_stdout(null);
+            ended
+        }
     })?;
     let errors = start_lane(Lane::Stderr, queue, news, move |lane, queue, activity| {
         pump(stderr, rustix::stdio::stderr(), lane, queue, activity)
     })?;
-    Ok([(to_client, output), (Lane::Stderr, errors)])
+    Ok([(from_server, output), (Lane::Stderr, errors)])
 }
 
 fn start_lane(

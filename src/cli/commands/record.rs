@@ -4,7 +4,8 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, key_value};
 use crate::cli::{Context, Outcome, reels};
 use crate::tap::queue::OnOverload;
-use crate::tap::recorder::{Recorder, RecorderOptions};
+use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions};
+use crate::tap::stdio::ToClient;
 use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
 use crate::transport::child::SpawnError;
@@ -24,9 +25,12 @@ Examples:
   mcpreel record -e API_KEY=… -- my-server      the value goes to the server, never to the reel
 
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
-Standard output carries the server's bytes and nothing else, so the reel cannot go there.")]
+  mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
+
+Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no
+client; the server's output is in the reel only.")]
 pub struct RecordArgs {
-    /// Write the reel here.
+    /// Write the reel here; `-` is standard output, where there is no client.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite the file.
@@ -59,25 +63,24 @@ enum Overload {
 pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = args.target.server()?;
     let words = args.target.words();
+    // A server that cannot be started must not leave an empty reel, or overwrite one.
+    server.prepare().map_err(spawn_error)?;
     let path = match &args.output {
-        Some(path) if path == Path::new("-") => {
-            return Err(CommandError::usage(
-                "standard output carries the server's bytes; the reel cannot go there too",
-            )
-            .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
-        }
         Some(path) => path.clone(),
         None => reels::new_path(&server_name(&words))?,
     };
-    // A server that cannot be started must not leave an empty reel, or overwrite one.
-    server.prepare().map_err(spawn_error)?;
-    let file = reels::create(&path, args.force)?;
-    let recorder =
-        Recorder::start(file, recorder_options(args)).map_err(|error| CommandError::writing(&path, &error))?;
+    let failed = |error| CommandError::writing(&path, &error);
+    let (recorder, to_client) = if path == Path::new("-") {
+        let recorder = Recorder::start(ForwardOnly(std::io::stdout()), recorder_options(args)).map_err(failed)?;
+        (recorder, ToClient::Nowhere)
+    } else {
+        let file = reels::create(&path, args.force)?;
+        (Recorder::start(file, recorder_options(args)).map_err(failed)?, ToClient::Stdout)
+    };
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let outcome = stdio::run(&server, recorder, describe(args, &words)).map_err(spawn_error)?;
+    let outcome = stdio::run(&server, recorder, to_client, describe(args, &words)).map_err(spawn_error)?;
     let summary = &outcome.summary;
     if summary.lost_bytes > 0 {
         let lost = summary.lost_bytes;

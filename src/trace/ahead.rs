@@ -4,38 +4,45 @@ use super::reader::{Block, Item, ReelReader};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// How many items may wait.
-const DEPTH: usize = 4;
+/// How many batches may wait.
+const DEPTH: usize = 2;
+/// A batch is handed over when it holds so many bytes: waking a thread costs more than working on a small block.
+const BATCH_BYTES: usize = 256 << 10;
 
-/// What the thread hands over: an item, and the method names that were met in it for the first time.
-type Handed = io::Result<(Item, Vec<Box<str>>)>;
+/// What the thread hands over: items, and the method names that were met in them for the first time.
+type Handed = io::Result<(Vec<Item>, Vec<Box<str>>)>;
 
-/// A reader that works ahead. Blocks come with their payloads.
+/// A reader that works ahead.
 pub struct AheadReader {
     items: Receiver<Handed>,
+    batch: std::vec::IntoIter<Item>,
     spent: Sender<Block>,
     methods: Vec<Box<str>>,
 }
 
 impl AheadReader {
-    /// Starts reading ahead.
+    /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
         let (sender, items) = sync_channel(DEPTH);
         let (spent, returned) = channel();
-        let reader = reader.with_payloads();
         let methods = reader.methods().to_vec();
         let known = methods.len();
         std::thread::Builder::new().name("reader".into()).spawn(move || read(reader, known, &sender, &returned))?;
-        Ok(Self { items, spent, methods })
+        Ok(Self { items, batch: Vec::new().into_iter(), spent, methods })
     }
 
     /// The next item; `None` at the end.
     #[expect(clippy::should_implement_trait, reason = "as ReelReader::next")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
-        let Ok(handed) = self.items.recv() else { return Ok(None) };
-        let (item, new) = handed?;
-        self.methods.extend(new);
-        Ok(Some(item))
+        loop {
+            if let Some(item) = self.batch.next() {
+                return Ok(Some(item));
+            }
+            let Ok(handed) = self.items.recv() else { return Ok(None) };
+            let (items, new) = handed?;
+            self.methods.extend(new);
+            self.batch = items.into_iter();
+        }
     }
 
     /// Method names by the numbers that headers hold.
@@ -51,24 +58,33 @@ impl AheadReader {
 
 fn read(mut reader: ReelReader, mut known: usize, items: &SyncSender<Handed>, returned: &Receiver<Block>) {
     loop {
-        if let Ok(block) = returned.try_recv() {
-            reader.recycle(block);
-        }
-        let handed = match reader.next() {
-            Ok(None) => return,
-            Ok(Some(item)) => {
-                let new = reader.methods()[known..].to_vec();
-                known += new.len();
-                Ok((item, new))
+        let (batch, more) = match next_batch(&mut reader, returned) {
+            Ok(batch) => batch,
+            Err(error) => {
+                let _ = items.send(Err(error));
+                return;
             }
-            Err(error) => Err(error),
         };
-        if handed.is_err() {
-            let _ = items.send(handed);
-            return;
-        }
-        if items.send(handed).is_err() {
+        let new = reader.methods()[known..].to_vec();
+        known += new.len();
+        if items.send(Ok((batch, new))).is_err() || !more {
             return;
         }
     }
+}
+
+/// The next items, and whether there may be more.
+fn next_batch(reader: &mut ReelReader, returned: &Receiver<Block>) -> io::Result<(Vec<Item>, bool)> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    while bytes < BATCH_BYTES {
+        if let Ok(block) = returned.try_recv() {
+            reader.recycle(block);
+        }
+        let Some(item) = reader.next()? else { return Ok((batch, false)) };
+        if let Item::Block(block) = &item {
+            bytes += block.size();
+        }
+        batch.push(item);
+    }
+    Ok((batch, true))
 }

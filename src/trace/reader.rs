@@ -86,6 +86,11 @@ impl Block {
         Event { header, payload }
     }
 
+    /// The memory that it takes, about.
+    pub fn size(&self) -> usize {
+        self.headers.len() * size_of::<EventHeader>() + self.payload.len()
+    }
+
     /// Whether payloads are there.
     pub fn is_loaded(&self) -> bool {
         self.loaded

@@ -113,7 +113,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
-        Source::Ahead(AheadReader::start(reader).map_err(|error| CommandError::reading(&path, &error))?)
+        Source::Ahead(AheadReader::start(reader.with_payloads()).map_err(|error| CommandError::reading(&path, &error))?)
     } else {
         Source::AsAsked(Box::new(reader))
     };

@@ -4,7 +4,7 @@ use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
 use crate::render::line;
 use crate::session::Pairing;
-use crate::trace::{EventHeader, EventKind, Flags, Item, ReelReader};
+use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item};
 use crate::wire::MessageKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -38,8 +38,10 @@ enum Format {
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (mut reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
-    let stats = Stats::read(&mut reader).map_err(|error| CommandError::reading(&path, &error))?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let failed = |error| CommandError::reading(&path, &error);
+    let mut reader = AheadReader::start(reader).map_err(failed)?;
+    let stats = Stats::read(&mut reader).map_err(failed)?;
     match args.format {
         Format::Json => context.printer.line(&stats.to_json(reader.methods()).to_string())?,
         Format::Human => {
@@ -118,7 +120,7 @@ struct Stats {
 }
 
 impl Stats {
-    fn read(reader: &mut ReelReader) -> std::io::Result<Self> {
+    fn read(reader: &mut AheadReader) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
             match item {

@@ -40,9 +40,10 @@ pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
         return error(envelope, out);
     }
     if envelope.tool_error {
+        // What people look for: there is room for it.
         out.push_str("tool error");
         if let Some(text) = envelope.result.and_then(first_text) {
-            let _ = write!(out, ": {}", clip(&text, 60));
+            let _ = write!(out, ": {}", clip(&text, 200));
         }
         return;
     }

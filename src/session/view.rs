@@ -132,20 +132,8 @@ impl Words {
             envelope.result = json::first_member(body, "result");
             envelope.tool_error = failed;
         }
-        if envelope.tool_error {
-            return tell_tool_error(envelope.result.unwrap_or_default(), &mut self.outcome);
-        }
         let spoken = Spoken { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, &mut self.outcome);
-    }
-}
-
-/// Appends what a tool said of its failure. It is what people look for, so there is room for it.
-fn tell_tool_error(result: &[u8], out: &mut String) {
-    out.push_str("tool error");
-    let content = json::first_member(result, "content").unwrap_or_default();
-    if let Some(text) = json::items(content).find_map(|block| json::str_member(block, "text")) {
-        let _ = write!(out, ": {}", clip(&text, 200));
     }
 }
 

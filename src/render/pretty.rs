@@ -29,7 +29,8 @@ impl Default for Layout {
 pub fn pretty(text: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     let coloured = !layout.palette.is_plain();
     out.reserve(text.len() * 2);
-    let mut printer = Printer { text, at: 0, layout, coloured, out, depth: 0 };
+    let printable = is_printable(text);
+    let mut printer = Printer { text, at: 0, layout, coloured, printable, out, depth: 0 };
     printer.margin();
     printer.run();
 }
@@ -39,11 +40,15 @@ struct Printer<'a, 'o> {
     at: usize,
     layout: &'a Layout,
     coloured: bool,
+    /// The whole text is printable ASCII, so that no part of it needs a second look.
+    printable: bool,
     out: &'o mut Vec<u8>,
     depth: usize,
 }
 
 const SPACES: &[u8; 64] = &[b' '; 64];
+/// The start of a line.
+const LINE: &[u8; 32] = b"\n                               ";
 
 impl Printer<'_, '_> {
     fn run(&mut self) {
@@ -109,9 +114,14 @@ impl Printer<'_, '_> {
     }
 
     fn line(&mut self) {
+        let mut left = self.depth * self.layout.indent + self.layout.margin;
+        if left < LINE.len() {
+            // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+            let length = self.out.len() + 1 + left;
+            self.out.extend_from_slice(LINE);
+            return self.out.truncate(length);
+        }
         self.out.push(b'\n');
-        self.margin();
-        let mut left = self.depth * self.layout.indent;
         while left > 0 {
             let some = left.min(SPACES.len());
             self.out.extend_from_slice(&SPACES[..some]);
@@ -168,9 +178,7 @@ impl Printer<'_, '_> {
 
     /// Nothing that a peer puts into a text, sound or not, reaches the terminal as a control character.
     fn plain(&mut self, text: &[u8]) {
-        // Whole runs at once, without a way out in the middle, so that the processor takes many bytes in a step.
-        let odd = |run: &[u8]| run.iter().fold(false, |odd, byte| odd | (byte.wrapping_sub(0x20) >= 0x5f));
-        if !text.chunks(64).any(odd) {
+        if self.printable || is_printable(text) {
             return self.out.extend_from_slice(text);
         }
         let mut buffer = [0u8; 4];
@@ -178,6 +186,13 @@ impl Printer<'_, '_> {
             self.out.extend_from_slice(super::line::visible(found).encode_utf8(&mut buffer).as_bytes());
         }
     }
+}
+
+/// Printable ASCII alone.
+fn is_printable(text: &[u8]) -> bool {
+    // Whole runs at once, without a way out in the middle, so that the processor takes many bytes in a step.
+    let odd = |run: &[u8]| run.iter().fold(false, |odd, byte| odd | (byte.wrapping_sub(0x20) >= 0x5f));
+    !text.chunks(64).any(odd)
 }
 
 /// A place near `most` that splits neither a character nor an escape.

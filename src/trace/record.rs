@@ -5,7 +5,7 @@
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing, MessageKind};
-use ciborium_ll::{Decoder, Encoder, Header};
+use ciborium_ll::{Encoder, Header};
 use std::collections::HashMap;
 
 /// What the writer knows of an event when it encodes its record.
@@ -154,14 +154,25 @@ pub fn decode(
     records.is_empty().then_some(())
 }
 
+/// CBOR's major types.
+mod major {
+    pub const POSITIVE: u8 = 0;
+    pub const NEGATIVE: u8 = 1;
+    pub const BYTES: u8 = 2;
+    pub const TEXT: u8 = 3;
+    pub const ARRAY: u8 = 4;
+    pub const MAP: u8 = 5;
+    pub const TAG: u8 = 6;
+}
+
 struct Fields<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
     fn record(&mut self, position: &Position, methods: &mut Methods) -> Option<EventHeader> {
-        let items = match self.pull()? {
-            Header::Array(Some(items @ 6..=32)) => items,
+        let items = match self.head()? {
+            (major::ARRAY, items @ 6..=32) => items,
             _ => return None,
         };
         let kind = EventKind::from_number(u8::try_from(self.unsigned()?).ok()?);
@@ -189,86 +200,76 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn message(&mut self, left: &mut usize, methods: &mut Methods) -> Option<MessageHeader> {
+    fn message(&mut self, left: &mut u64, methods: &mut Methods) -> Option<MessageHeader> {
         let kind = MessageKind::from_number(u8::try_from(self.unsigned()?).ok()?)?;
         *left -= 1;
         let mut message = MessageHeader { kind, method: None, id: None };
         if *left > 0 {
             *left -= 1;
-            message.method = match self.pull()? {
-                Header::Positive(number) => Some(*methods.group.get(usize::try_from(number).ok()?)?),
-                Header::Text(Some(length)) => Some(methods.define(std::str::from_utf8(self.take(length)?).ok()?)),
+            message.method = match self.head()? {
+                (major::POSITIVE, number) => Some(*methods.group.get(usize::try_from(number).ok()?)?),
+                (major::TEXT, length) => Some(methods.define(std::str::from_utf8(self.take(length)?).ok()?)),
                 _ => None,
             };
         }
         if *left > 0 {
             *left -= 1;
-            message.id = Some(match self.pull()? {
-                Header::Positive(number) => RecordedId::Integer(i64::try_from(number).ok()?),
-                Header::Negative(number) => RecordedId::Integer(-1 - i64::try_from(number).ok()?),
-                Header::Bytes(Some(length)) => RecordedId::Text(self.take(length)?.into()),
+            message.id = Some(match self.head()? {
+                (major::POSITIVE, number) => RecordedId::Integer(i64::try_from(number).ok()?),
+                (major::NEGATIVE, number) => RecordedId::Integer(-1 - i64::try_from(number).ok()?),
+                (major::BYTES, length) => RecordedId::Text(self.take(length)?.into()),
                 _ => return None,
             });
         }
         Some(message)
     }
 
-    /// What records are made of is read here, borrowed; anything else by the CBOR crate.
-    #[inline]
-    fn pull(&mut self) -> Option<Header> {
-        const NULL: u8 = 0xf6;
+    /// The major type and the argument of the next item (RFC 8949, section 3). Items of indefinite length have no
+    /// place in a record.
+    #[inline(always)]
+    fn head(&mut self) -> Option<(u8, u64)> {
         let (first, rest) = self.bytes.split_first()?;
-        if *first == NULL {
+        let (major, info) = (first >> 5, first & 0x1f);
+        if info < 24 {
             self.bytes = rest;
-            return Some(Header::Simple(ciborium_ll::simple::NULL));
+            return Some((major, u64::from(info)));
         }
-        let (argument, rest) = match first & 0x1f {
-            small @ 0..=23 => (u64::from(small), rest),
-            24 => rest.split_first().map(|(byte, rest)| (u64::from(*byte), rest))?,
-            25 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from(u16::from_be_bytes(*bytes)), rest))?,
-            26 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from(u32::from_be_bytes(*bytes)), rest))?,
-            27 => rest.split_first_chunk().map(|(bytes, rest)| (u64::from_be_bytes(*bytes), rest))?,
-            _ => return self.pull_rare(),
+        if info > 27 {
+            return None;
+        }
+        // One way for all widths: which it is cannot be foretold, and a wrong guess costs more than a shift.
+        let width = 1usize << (info - 24);
+        let eight = match rest.first_chunk::<8>() {
+            Some(eight) => *eight,
+            None => {
+                let mut padded = [0; 8];
+                padded[..width].copy_from_slice(rest.get(..width)?);
+                padded
+            }
         };
-        let header = match first >> 5 {
-            0 => Header::Positive(argument),
-            1 => Header::Negative(argument),
-            2 => Header::Bytes(Some(usize::try_from(argument).ok()?)),
-            3 => Header::Text(Some(usize::try_from(argument).ok()?)),
-            4 => Header::Array(Some(usize::try_from(argument).ok()?)),
-            _ => return self.pull_rare(),
-        };
-        self.bytes = rest;
-        Some(header)
-    }
-
-    #[cold]
-    fn pull_rare(&mut self) -> Option<Header> {
-        let mut decoder = Decoder::from(self.bytes);
-        let header = decoder.pull().ok()?;
-        self.bytes = &self.bytes[decoder.offset()..];
-        Some(header)
+        self.bytes = rest.get(width..)?;
+        Some((major, u64::from_be_bytes(eight) >> (64 - 8 * width)))
     }
 
     #[inline]
     fn unsigned(&mut self) -> Option<u64> {
-        match self.pull()? {
-            Header::Positive(number) => Some(number),
+        match self.head()? {
+            (major::POSITIVE, number) => Some(number),
             _ => None,
         }
     }
 
     #[inline]
     fn signed(&mut self) -> Option<i64> {
-        match self.pull()? {
-            Header::Positive(number) => i64::try_from(number).ok(),
-            Header::Negative(number) => Some(-1 - i64::try_from(number).ok()?),
+        match self.head()? {
+            (major::POSITIVE, number) => i64::try_from(number).ok(),
+            (major::NEGATIVE, number) => Some(-1 - i64::try_from(number).ok()?),
             _ => None,
         }
     }
 
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(length)?;
+    fn take(&mut self, length: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(usize::try_from(length).ok()?)?;
         self.bytes = rest;
         Some(taken)
     }
@@ -280,13 +281,12 @@ impl<'a> Fields<'a> {
             return None;
         }
         // However many items are claimed, each takes a byte at least, so this ends with the bytes.
-        match self.pull()? {
-            Header::Bytes(Some(length)) | Header::Text(Some(length)) => self.take(length).map(|_| ()),
-            Header::Array(Some(items)) => (0..items).try_for_each(|_| self.skip_one(depth + 1)),
-            Header::Map(Some(items)) => (0..items.checked_mul(2)?).try_for_each(|_| self.skip_one(depth + 1)),
-            Header::Tag(_) => self.skip_one(depth + 1),
-            Header::Positive(_) | Header::Negative(_) | Header::Simple(_) | Header::Float(_) => Some(()),
-            _ => None,
+        match self.head()? {
+            (major::BYTES | major::TEXT, length) => self.take(length).map(|_| ()),
+            (major::ARRAY, items) => (0..items).try_for_each(|_| self.skip_one(depth + 1)),
+            (major::MAP, items) => (0..items.checked_mul(2)?).try_for_each(|_| self.skip_one(depth + 1)),
+            (major::TAG, _) => self.skip_one(depth + 1),
+            _ => Some(()),
         }
     }
 }

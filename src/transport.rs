@@ -4,6 +4,8 @@
 
 pub mod child;
 pub mod link;
+pub mod remote;
 pub mod stdio;
 
 pub use link::{Incoming, Link};
+pub use remote::Remote;

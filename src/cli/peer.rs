@@ -2,7 +2,7 @@
 
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
-use super::target::{Target, span};
+use super::target::{Target, TargetKind, span};
 use super::{Context, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
@@ -88,7 +88,11 @@ pub struct Peer {
 impl Peer {
     /// Starts the server; its link comes beside it.
     pub fn start(target: &Target, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
-        let command = target.server()?;
+        let command = match target.resolve()? {
+            TargetKind::Command(command) => command,
+            TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
+            TargetKind::Session(_) => return Err(CommandError::usage("--session is not built yet")),
+        };
         if options.record.as_deref() == Some(Path::new("-")) {
             let refused = CommandError::usage("the result goes to standard output; the reel cannot go there too");
             return Err(refused.hint("write to another descriptor: --record /dev/fd/3 3>session.reel"));
@@ -98,7 +102,7 @@ impl Peer {
         let onlooker = recorder.as_ref().map(|(recorder, _)| copy_to(recorder));
         let (link, server) = stdio::spawn(&command, onlooker).map_err(spawn_error)?;
         if let Some((recorder, _)) = &recorder {
-            let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&target.words())});
+            let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&command.words())});
             recorder.note(EventKind::StreamOpened, &told);
         }
         Ok((link, Self { server, recorder }))

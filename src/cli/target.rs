@@ -1,16 +1,38 @@
 //! TARGET: where a command gets its peer. The same options everywhere.
 
 use super::error::CommandError;
+use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A server to start.
+/// A server to start, to attach to, or to find.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
+    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session"])]
+    url: Option<String>,
+    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// Trust the certificates in this PEM file, beside those of the system.
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// Do not check the server's certificate.
+    #[arg(long)]
+    insecure: bool,
+    /// An MCP client's configuration to find the server in; the usual places are searched where none is named.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["argv", "session"])]
+    config: Option<PathBuf>,
+    /// The server's name in that configuration.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["argv", "session"])]
+    server: Option<String>,
+    /// A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them.
+    #[arg(long, value_name = "NAME", conflicts_with = "argv")]
+    session: Option<String>,
     /// Add to the server's environment (repeatable). The value is never written to a reel.
     #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value)]
     env: Vec<(String, String)>,
@@ -22,24 +44,45 @@ pub struct Target {
     argv: Vec<OsString>,
 }
 
+/// What a target comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A server to start over stdio.
+    Command(ServerCommand),
+    /// A server to attach to.
+    Remote(Remote),
+    /// A live session by its name.
+    Session(String),
+}
+
 impl Target {
-    /// The server's command; an error where none was given.
-    pub fn server(&self) -> Result<ServerCommand, CommandError> {
+    /// What the options name; an error where that is nothing.
+    pub fn resolve(&self) -> Result<TargetKind, CommandError> {
+        if let Some(name) = &self.session {
+            return Ok(TargetKind::Session(name.clone()));
+        }
+        if let Some(url) = &self.url {
+            return Ok(TargetKind::Remote(self.attach(url.clone(), Vec::new())));
+        }
         if self.argv.is_empty() {
             return Err(CommandError::usage("no server was given")
                 .hint("put the server's command after --, as in: -- npx -y some-mcp-server"));
         }
-        Ok(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() })
+        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() }))
     }
 
-    /// The names of added environment variables, without their values.
-    pub fn env_names(&self) -> Vec<&str> {
-        self.env.iter().map(|(name, _)| name.as_str()).collect()
+    /// A URL with the options that go with it; `headers` stand before those of the command line.
+    fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Remote {
+        headers.extend(self.headers.iter().cloned());
+        Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure }
     }
+}
 
-    /// The command as text.
-    pub fn words(&self) -> Vec<String> {
-        self.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+/// `Name: value`.
+fn header(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("this is not NAME: VALUE".into()),
     }
 }
 

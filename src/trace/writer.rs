@@ -109,7 +109,7 @@ impl<W: Write> ReelWriter<W> {
             unwritten,
             offset: 0,
             seq: 0,
-            records_encoder: encoder(options.level, 16)?,
+            records_encoder: records_encoder(options.level)?,
             payload_encoder: encoder(options.level, options.window_log)?,
             methods: MethodTable::default(),
             segment: Pending::default(),
@@ -363,6 +363,14 @@ fn encoder(level: i32, window_log: u32) -> io::Result<Encoder<'static>> {
     let mut encoder = Encoder::new(level)?;
     encoder.set_parameter(CParameter::WindowLog(window_log))?;
     encoder.set_parameter(CParameter::ContentSizeFlag(false))?;
+    Ok(encoder)
+}
+
+/// Records are few and short: small tables find as much and leave the memory to the traffic.
+fn records_encoder(level: i32) -> io::Result<Encoder<'static>> {
+    let mut encoder = encoder(level, 16)?;
+    encoder.set_parameter(CParameter::HashLog(14))?;
+    encoder.set_parameter(CParameter::ChainLog(14))?;
     Ok(encoder)
 }
 

@@ -14,7 +14,7 @@ use std::process::Command;
 const TRAMPOLINE: &str = "__become";
 
 /// What to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCommand {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
@@ -45,6 +45,16 @@ pub enum SpawnError {
 }
 
 impl ServerCommand {
+    /// The program and its arguments as text.
+    pub fn words(&self) -> Vec<String> {
+        self.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    /// The names of added environment variables, without their values.
+    pub fn env_names(&self) -> Vec<&str> {
+        self.env.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
     /// The process to spawn, its program found first so that a missing one is told clearly.
     pub fn prepare(&self) -> Result<Command, SpawnError> {
         let program = self.argv.first().ok_or(SpawnError::Nothing)?;

@@ -1,14 +1,14 @@
 //! `record`: the transparent tap.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::target::{Target, key_value};
+use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, reels};
 use crate::tap::queue::OnOverload;
 use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions};
 use crate::tap::stdio::ToClient;
 use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
-use crate::transport::child::SpawnError;
+use crate::transport::child::{ServerCommand, SpawnError};
 use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub struct RecordArgs {
     #[arg(long, value_enum, default_value_t = Overload::Block, value_name = "WHAT")]
     on_overload: Overload,
     /// How many bytes may wait for the recorder.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, hide_default_value = true)]
+    #[arg(long, value_name = "BYTES", default_value_t = 768 << 10, hide_default_value = true)]
     queue_bytes: usize,
     #[command(flatten)]
     target: Target,
@@ -61,8 +61,12 @@ enum Overload {
 }
 
 pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let server = args.target.server()?;
-    let words = args.target.words();
+    let server = match args.target.resolve()? {
+        TargetKind::Command(command) => command,
+        TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
+        TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
+    };
+    let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
     let path = match &args.output {
@@ -80,7 +84,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let outcome = stdio::run(&server, recorder, to_client, describe(args, &words)).map_err(spawn_error)?;
+    let outcome = stdio::run(&server, recorder, to_client, describe(&server)).map_err(spawn_error)?;
     let summary = &outcome.summary;
     if summary.lost_bytes > 0 {
         let lost = summary.lost_bytes;
@@ -112,12 +116,12 @@ fn recorder_options(args: &RecordArgs) -> RecorderOptions {
 }
 
 /// What the reel says about the server; secrets in its command line are taken out.
-fn describe(args: &RecordArgs, words: &[String]) -> serde_json::Map<String, serde_json::Value> {
+fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
     let mut told = serde_json::Map::new();
     told.insert("transport".into(), "stdio".into());
-    told.insert("command".into(), secrets::redact_arguments(words).into());
-    if !args.target.env_names().is_empty() {
-        told.insert("env".into(), args.target.env_names().into());
+    told.insert("command".into(), secrets::redact_arguments(&server.words()).into());
+    if !server.env_names().is_empty() {
+        told.insert("env".into(), server.env_names().into());
     }
     told
 }

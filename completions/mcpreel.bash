@@ -224,7 +224,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-e -v -h --notify --format --era --protocol-version --timeout --root --record --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --notify --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -251,6 +251,34 @@ _mcpreel() {
                     return 0
                     ;;
                 --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -470,7 +498,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__hook)
-            opts="-e -v -h --tool --tool-server --input --output --project --session-id --no-call --format --era --protocol-version --timeout --root --record --env --cwd --color --verbose --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
+            opts="-H -e -v -h --tool --tool-server --input --output --project --session-id --no-call --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -521,6 +549,34 @@ _mcpreel() {
                     return 0
                     ;;
                 --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -606,7 +662,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__user__subcmd__message)
-            opts="-e -v -h --message-id --history --carrier --deadline --linger --force --format --era --protocol-version --timeout --root --record --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --message-id --history --carrier --deadline --linger --force --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -653,6 +709,34 @@ _mcpreel() {
                     return 0
                     ;;
                 --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1082,7 +1166,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-o -e -v -h --output --force --label --note --on-overload --queue-bytes --env --cwd --color --verbose --help"
+            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1109,6 +1193,34 @@ _mcpreel() {
                     return 0
                     ;;
                 --queue-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -57,12 +57,19 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result (or error), laid out'
@@ -75,12 +82,19 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-versio
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -108,12 +122,19 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l force -d 'Send it even where the server did not subscribe'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l tool -d 'The tool\'s bare name (tool events)' -r
@@ -131,12 +152,19 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l no-call -d 'Name the context tools, but do not call them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l text -d 'What happened, in words' -r

@@ -140,7 +140,8 @@ class Group:
                 raise Bad("a record is no array of 6 to 32 items")
             kind, delta, stream, flags, framing, length = items[:6]
             time += delta
-            event = {"seq": segment.seq + number, "time": time, "stream": stream, "flags": flags,
+            exchange = items[9] if kind == 0 and len(items) > 9 else items[6] if kind != 0 and len(items) > 6 else 0
+            event = {"seq": segment.seq + number, "time": time, "stream": stream, "exchange": exchange, "flags": flags,
                      "kind": EVENTS[kind] if kind < len(EVENTS) else f"unknown-{kind}",
                      "framing": FRAMINGS[framing], "payload": payload[start:start + length]}
             if kind == 0 and len(items) > 6:

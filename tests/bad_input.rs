@@ -33,7 +33,9 @@ fn sound() -> Vec<u8> {
             }
         };
         let (time, flags) = (i64::try_from(id).expect("small") * 1_000_000, Flags::default());
-        writer.append(NewEvent { time, stream: 0, kind, flags, framing, payload: &payload }).expect("a Vec takes all");
+        writer
+            .append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
+            .expect("a Vec takes all");
     }
     let reel = writer.finish().expect("a Vec takes all").0;
     assert!(reel.len() < 2000, "{} bytes: small enough for every offset", reel.len());

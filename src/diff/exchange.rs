@@ -5,9 +5,7 @@ use crate::extension;
 use crate::protocol::{MethodSpec, catalogue};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
-use crate::wire::sse::SseEvent;
-use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
-use std::borrow::Cow;
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::HashMap;
 
 /// What a unit is.
@@ -136,7 +134,7 @@ impl Collector {
     /// Takes one event in.
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
-            EventKind::Message => self.take_text(event, &message_text(event), false),
+            EventKind::Message => self.take_text(event, event.body(), false),
             EventKind::Stderr if self.keep_stderr => self.take_stderr(event),
             _ => {}
         }
@@ -242,12 +240,4 @@ fn label(target: &Unit) -> String {
 
 fn id_text(id: Id<'_>) -> String {
     String::from_utf8_lossy(id.0).into_owned()
-}
-
-fn message_text<'a>(event: &Event<'a>) -> Cow<'a, [u8]> {
-    let body = event.body();
-    if event.header.framing != Framing::Sse {
-        return Cow::Borrowed(body);
-    }
-    Cow::Owned(SseEvent::parse(body).data.unwrap_or_default())
 }

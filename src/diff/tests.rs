@@ -25,6 +25,7 @@ fn feed(collector: &mut Collector, seq: u64, time: i64, mark: &str, payload: &[u
         seq,
         time,
         stream: 0,
+        exchange: 0,
         kind,
         flags: Flags::toward(direction),
         framing,

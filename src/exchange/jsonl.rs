@@ -64,6 +64,9 @@ pub fn write_members(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
     let _ = write!(text, "{{\"seq\":{},\"time\":\"", head.seq);
     write_rfc3339(created.saturating_add(head.time), &mut text);
     let _ = write!(text, "\",\"stream\":{},\"dir\":\"{}\"", head.stream, head.direction().short());
+    if head.exchange != 0 {
+        let _ = write!(text, ",\"exchange\":{}", head.exchange);
+    }
     let _ = write!(text, ",\"event\":\"{}\"", head.kind.name());
     if head.framing != Framing::Lf {
         let _ = write!(text, ",\"framing\":\"{}\"", head.framing.name());
@@ -190,7 +193,7 @@ impl<R: BufRead> Reader<R> {
                 &self.payload
             }
         };
-        Ok(Some(NewEvent { time, stream, kind, flags, framing, payload }))
+        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
     }
 
     fn next_line(&mut self) -> Result<bool, JsonlError> {
@@ -253,6 +256,7 @@ enum Payload<'a> {
 struct Fields<'a> {
     time: Option<&'a [u8]>,
     stream: u32,
+    exchange: u32,
     direction: Direction,
     kind: EventKind,
     framing: Framing,
@@ -265,6 +269,7 @@ impl<'a> Fields<'a> {
         let mut found = Self {
             time: None,
             stream: 0,
+            exchange: 0,
             direction: Direction::ClientToServer,
             kind: EventKind::Message,
             framing: Framing::Lf,
@@ -284,13 +289,12 @@ impl<'a> Fields<'a> {
     fn take(&mut self, member: &json::Member<'a>) -> Result<(), String> {
         let value = member.value;
         let name = || json::as_str(value).unwrap_or_default();
+        let number = || std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
         let unknown = |what: &str| format!("{what} {} is not known", String::from_utf8_lossy(value));
         match member.key {
             b"time" => self.time = Some(value),
-            b"stream" => {
-                let number = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
-                self.stream = number.ok_or_else(|| unknown("stream"))?;
-            }
+            b"stream" => self.stream = number().ok_or_else(|| unknown("stream"))?,
+            b"exchange" => self.exchange = number().ok_or_else(|| unknown("exchange"))?,
             b"dir" => self.direction = Direction::from_short(&name()).ok_or_else(|| unknown("direction"))?,
             b"event" => self.kind = EventKind::from_name(&name()).ok_or_else(|| unknown("event"))?,
             b"framing" => self.framing = Framing::from_name(&name()).ok_or_else(|| unknown("framing"))?,
@@ -328,7 +332,9 @@ mod tests {
         for (number, (payload, kind, framing, time, flags)) in payloads.iter().enumerate() {
             let stream = number as u32 % 3;
             let (kind, flags, framing, time) = (*kind, *flags, *framing, *time);
-            writer.append(NewEvent { time, stream, kind, flags, framing, payload }).expect("a Vec takes all");
+            writer
+                .append(NewEvent { time, stream, exchange: stream * 7, kind, flags, framing, payload })
+                .expect("a Vec takes all");
         }
         writer.finish().expect("a Vec takes all").0
     }

@@ -439,6 +439,7 @@ mod tests {
             seq: 0,
             time: 0,
             stream: 0,
+            exchange: 0,
             kind: EventKind::Message,
             flags: Flags::toward(direction),
             framing: Framing::Lf,

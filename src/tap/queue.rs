@@ -1,7 +1,9 @@
 //! The bounded queue between relay and recorder. While it has room a relay only copies bytes into it; the recorder
 //! takes everything at once and is woken in batches, so that recording stays off the path of the traffic.
 
-use crate::wire::Direction;
+use crate::trace::{EventKind, Flags};
+use crate::wire::{Direction, Framing};
+use serde::Serialize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,13 +57,35 @@ pub enum Entry {
     },
     /// A ready event for the reel; its payload's `len` bytes lie in the batch.
     Event {
-        /// What happened.
-        kind: crate::trace::EventKind,
+        /// What it is.
+        ready: Ready,
         /// When.
         time: i64,
         /// The payload's length.
         len: usize,
     },
+}
+
+/// An event that is not cut out of a lane's bytes: its header but for time and length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// What happened.
+    pub kind: EventKind,
+    /// The stream it belongs to.
+    pub stream: u32,
+    /// The HTTP exchange that carried it; 0 where none did.
+    pub exchange: u32,
+    /// The direction and marks.
+    pub flags: Flags,
+    /// How the payload stood in its stream.
+    pub framing: Framing,
+}
+
+impl Ready {
+    /// Something about a stream that no peer said.
+    pub fn about(kind: EventKind, stream: u32) -> Self {
+        Self { kind, stream, exchange: 0, flags: Flags::default(), framing: Framing::Whole }
+    }
 }
 
 /// What the recorder takes at once.
@@ -123,6 +147,16 @@ impl Queue {
 
     /// Adds bytes read just now. Order over all lanes is the order of these calls.
     pub fn push(&self, lane: Lane, bytes: &[u8]) {
+        self.add(lane, bytes, |time| Entry::Chunk { lane, time, len: bytes.len() });
+    }
+
+    /// Adds a whole event of the traffic, under the same bound as [`Queue::push`].
+    pub fn push_ready(&self, ready: Ready, payload: &[u8]) {
+        let lane = Lane::Messages(ready.flags.direction());
+        self.add(lane, payload, |time| Entry::Event { ready, time, len: payload.len() });
+    }
+
+    fn add(&self, lane: Lane, bytes: &[u8], entry: impl FnOnce(i64) -> Entry) {
         let time = self.now();
         let mut inner = self.lock();
         if inner.recorder_gone {
@@ -143,7 +177,7 @@ impl Queue {
             }
         }
         note_loss(&mut inner, lane);
-        inner.batch.entries.push(Entry::Chunk { lane, time, len: bytes.len() });
+        inner.batch.entries.push(entry(time));
         if inner.batch.bytes.capacity() < bytes.len() + inner.batch.bytes.len() {
             // The whole bound at once: a buffer that doubles would end up with twice as much.
             let room = self.bound.max(bytes.len()) - inner.batch.bytes.len().min(self.bound);
@@ -158,15 +192,23 @@ impl Queue {
     }
 
     /// Adds an event that is not traffic.
-    pub fn push_event(&self, kind: crate::trace::EventKind, payload: &[u8]) {
+    pub fn push_event(&self, ready: Ready, payload: &[u8]) {
         let time = self.now();
         let mut inner = self.lock();
         if inner.recorder_gone {
             return;
         }
-        inner.batch.entries.push(Entry::Event { kind, time, len: payload.len() });
+        inner.batch.entries.push(Entry::Event { ready, time, len: payload.len() });
         inner.batch.bytes.extend_from_slice(payload);
         self.wake_sleeper(&mut inner);
+    }
+
+    /// Adds an event that is described by a CBOR map.
+    pub fn note(&self, ready: Ready, described: &impl Serialize) {
+        let mut payload = Vec::new();
+        if ciborium::into_writer(described, &mut payload).is_ok() {
+            self.push_event(ready, &payload);
+        }
     }
 
     /// Wakes the recorder from deep sleep, not from its short rest between batches.
@@ -310,7 +352,7 @@ mod tests {
         for wake in [
             |queue: &Queue| queue.end(C2S),
             |queue: &Queue| {
-                queue.push_event(crate::trace::EventKind::Note, b"x");
+                queue.push_event(Ready::about(EventKind::Note, 0), b"x");
             },
         ] {
             let queue = Queue::new(10, OnOverload::Block, Instant::now());

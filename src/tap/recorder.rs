@@ -3,7 +3,7 @@
 //! A failed write never reaches the traffic: it is told once, what follows is counted as lost, and writing is tried
 //! again from time to time, with a gap event in front.
 
-use super::queue::{Batch, Entry, Lane, OnOverload, Queue};
+use super::queue::{Batch, Entry, Lane, OnOverload, Queue, Ready};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Frame, Framing, LineFramer};
 use serde::Serialize;
@@ -104,12 +104,9 @@ impl Recorder {
         &self.queue
     }
 
-    /// Adds an event described by a CBOR map.
+    /// Adds an event of the only stream, described by a CBOR map.
     pub fn note(&self, kind: EventKind, described: &impl Serialize) {
-        let mut payload = Vec::new();
-        if ciborium::into_writer(described, &mut payload).is_ok() {
-            self.queue.push_event(kind, &payload);
-        }
+        self.queue.note(Ready::about(kind, 0), described);
     }
 
     /// Ends the reel and waits for the last byte.
@@ -207,10 +204,11 @@ impl<S: Sink> Work<S> {
                     rest = after;
                     self.chunk(lane, time, chunk);
                 }
-                Entry::Event { kind, time, len } => {
+                Entry::Event { ready, time, len } => {
                     let (payload, after) = rest.split_at(len);
                     rest = after;
-                    self.append(event(kind, time, Flags::default(), Framing::Whole, payload));
+                    let Ready { kind, stream, exchange, flags, framing } = ready;
+                    self.append(NewEvent { time, stream, exchange, kind, flags, framing, payload });
                 }
                 Entry::End { lane, time } => self.end(lane, time),
                 Entry::Lost { lane, time, bytes, chunks } => self.overload_gap(lane, time, bytes, chunks),
@@ -362,7 +360,7 @@ impl<S: Sink> Work<S> {
 }
 
 fn event(kind: EventKind, time: i64, flags: Flags, framing: Framing, payload: &[u8]) -> NewEvent<'_> {
-    NewEvent { time, stream: 0, kind, flags, framing, payload }
+    NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The tap on stdio: what a client starts in place of its server. It starts the server, relays both directions and
 //! standard error, passes signals on, closes what the peers close, and ends as the server ended.
 
-use super::queue::{Lane, Queue};
+use super::queue::{Lane, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, pump};
 use crate::trace::EventKind;
@@ -168,11 +168,8 @@ fn start_lane(
         if let Ended::SinkClosed { undelivered } = run(lane, &queue, &activity)
             && undelivered > 0
         {
-            let mut payload = Vec::new();
             let told = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
-            if ciborium::into_writer(&told, &mut payload).is_ok() {
-                queue.push_event(EventKind::Transport, &payload);
-            }
+            queue.note(Ready::about(EventKind::Transport, 0), &told);
         }
         let _ = news.send(News::Ended(lane));
     })?;

@@ -1,5 +1,6 @@
 //! What a reel holds: events. A header says what an event is; its payload is the bytes that crossed the wire.
 
+use super::writer::NewEvent;
 use crate::wire::{Direction, Framing, IdKey, MessageKind};
 
 /// What happened.
@@ -154,8 +155,10 @@ pub struct EventHeader {
     pub seq: u64,
     /// Nanoseconds since the reel's clock base.
     pub time: i64,
-    /// The stream it belongs to.
+    /// The stream it belongs to: one connection, or one session over HTTP.
     pub stream: u32,
+    /// The HTTP exchange that carried it, from 1; 0 where none did.
+    pub exchange: u32,
     /// What happened.
     pub kind: EventKind,
     /// Marks, the direction among them.
@@ -187,6 +190,12 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// The same event, to be written into another reel.
+    pub fn again(&self) -> NewEvent<'a> {
+        let EventHeader { time, stream, exchange, kind, flags, framing, .. } = *self.header;
+        NewEvent { time, stream, exchange, kind, flags, framing, payload: self.payload }
+    }
+
     /// The message's text: the payload without the header block of a `Content-Length` frame.
     pub fn body(&self) -> &'a [u8] {
         self.header.framing.body(self.payload)

@@ -1,7 +1,7 @@
 //! One event header as a CBOR array in the record part of a segment.
 //!
-//! `[kind, Δtime, stream, flags, framing, length]`, and for a message also `message kind, method, id`; nulls at the
-//! end are left out. A method is its text the first time in a group and its number in the group from then on.
+//! `[kind, Δtime, stream, flags, framing, length]`, for a message also `message kind, method, id`, and at the end the
+//! `exchange`; nulls at the end are left out. A method is its text the first time in a group and its number in the group from then on.
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing, MessageKind};
@@ -13,6 +13,7 @@ pub struct RecordInput<'a> {
     pub kind: EventKind,
     pub time_delta: i64,
     pub stream: u32,
+    pub exchange: u32,
     pub flags: Flags,
     pub framing: Framing,
     pub len: u32,
@@ -42,11 +43,14 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
     let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
     let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
-    let items = match (input.envelope, id, method) {
-        (None, ..) => 6,
-        (Some(_), Some(_), _) => 9,
-        (Some(_), None, Some(_)) => 8,
-        (Some(_), None, None) => 7,
+    let exchange = (input.exchange != 0).then_some(input.exchange);
+    let items = match (input.envelope, id, method, exchange) {
+        (None, _, _, None) => 6,
+        (None, _, _, Some(_)) => 7,
+        (Some(_), _, _, Some(_)) => 10,
+        (Some(_), Some(_), _, None) => 9,
+        (Some(_), None, Some(_), None) => 8,
+        (Some(_), None, None, None) => 7,
     };
     let mut push = |header: Header| {
         let _ = to.push(header);
@@ -58,7 +62,10 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
     push(Header::Positive(u64::from(input.flags.0)));
     push(Header::Positive(input.framing as u64));
     push(Header::Positive(u64::from(input.len)));
-    let Some(envelope) = input.envelope else { return };
+    let number = |exchange: u32| Header::Positive(u64::from(exchange));
+    let Some(envelope) = input.envelope else {
+        return exchange.map(number).map_or((), push);
+    };
     push(Header::Positive(envelope.kind as u64));
     if items == 7 {
         return;
@@ -75,7 +82,10 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
         },
     }
     match id {
-        None => {}
+        None if items < 9 => return,
+        None => {
+            let _ = to.push(Header::Simple(ciborium_ll::simple::NULL));
+        }
         Some(id) => match id.as_integer() {
             Some(number) => {
                 let _ = to.push(integer(number));
@@ -84,6 +94,9 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
                 let _ = to.bytes(id.0, None);
             }
         },
+    }
+    if let Some(exchange) = exchange {
+        let _ = to.push(number(exchange));
     }
 }
 
@@ -163,7 +176,11 @@ mod major {
     pub const ARRAY: u8 = 4;
     pub const MAP: u8 = 5;
     pub const TAG: u8 = 6;
+    pub const OTHER: u8 = 7;
 }
+
+/// The argument of null, whose major type is [`major::OTHER`].
+const NULL: u64 = 22;
 
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -184,6 +201,11 @@ impl<'a> Fields<'a> {
         let mut left = items - 6;
         let message =
             if kind == EventKind::Message && left > 0 { Some(self.message(&mut left, methods)?) } else { None };
+        let mut exchange = 0;
+        if left > 0 {
+            left -= 1;
+            exchange = u32::try_from(self.unsigned()?).ok()?;
+        }
         for _ in 0..left {
             self.skip_one(0)?;
         }
@@ -191,6 +213,7 @@ impl<'a> Fields<'a> {
             seq: position.seq,
             time,
             stream,
+            exchange,
             kind,
             flags,
             framing,
@@ -214,12 +237,13 @@ impl<'a> Fields<'a> {
         }
         if *left > 0 {
             *left -= 1;
-            message.id = Some(match self.head()? {
-                (major::POSITIVE, number) => RecordedId::Integer(i64::try_from(number).ok()?),
-                (major::NEGATIVE, number) => RecordedId::Integer(-1 - i64::try_from(number).ok()?),
-                (major::BYTES, length) => RecordedId::Text(self.take(length)?.into()),
+            message.id = match self.head()? {
+                (major::POSITIVE, number) => Some(RecordedId::Integer(i64::try_from(number).ok()?)),
+                (major::NEGATIVE, number) => Some(RecordedId::Integer(-1 - i64::try_from(number).ok()?)),
+                (major::BYTES, length) => Some(RecordedId::Text(self.take(length)?.into())),
+                (major::OTHER, NULL) => None,
                 _ => return None,
-            });
+            };
         }
         Some(message)
     }

@@ -18,7 +18,15 @@ fn write(events: &[Stored], options: WriterOptions) -> Vec<u8> {
     for (number, (time, stream, kind, direction, framing, payload)) in events.iter().enumerate() {
         writer.store_payloads(number % 7 == 3);
         let flags = Flags::toward(*direction);
-        let event = NewEvent { time: *time, stream: *stream, kind: *kind, flags, framing: *framing, payload };
+        let event = NewEvent {
+            time: *time,
+            stream: *stream,
+            exchange: *stream / 2,
+            kind: *kind,
+            flags,
+            framing: *framing,
+            payload,
+        };
         writer.append(event).expect("a Vec takes all");
     }
     writer.finish().expect("a Vec takes all").0

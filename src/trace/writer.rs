@@ -41,6 +41,8 @@ pub struct NewEvent<'a> {
     pub time: i64,
     /// The stream it belongs to.
     pub stream: u32,
+    /// The HTTP exchange that carried it; 0 where none did.
+    pub exchange: u32,
     /// What happened.
     pub kind: EventKind,
     /// Direction and marks; [`Flags::TOOL_ERROR`] and [`Flags::FAULTY`] are set by the writer.
@@ -178,6 +180,7 @@ impl<W: Write> ReelWriter<W> {
                 kind: event.kind,
                 time_delta: event.time - segment.last_time,
                 stream: event.stream,
+                exchange: event.exchange,
                 flags,
                 framing: event.framing,
                 len,

@@ -3,11 +3,10 @@
 use super::rules;
 use crate::extension::{Findings, clip};
 use crate::trace::{Event, Flags};
-use crate::wire::{Envelope, Fault, Framing, MessageKind, json, sse::SseEvent};
-use std::borrow::Cow;
+use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
 
 /// The text to check; `None` where the event holds no whole message.
-pub(super) fn text<'a>(event: &Event<'a>, findings: &mut Findings) -> Option<Cow<'a, [u8]>> {
+pub(super) fn text<'a>(event: &Event<'a>, findings: &mut Findings) -> Option<&'a [u8]> {
     let header = event.header;
     let seq = header.seq;
     let whole = header.framing != Framing::Fragment && !header.flags.has(Flags::TRUNCATED);
@@ -22,15 +21,7 @@ pub(super) fn text<'a>(event: &Event<'a>, findings: &mut Findings) -> Option<Cow
     findings.check(&rules::UNTERMINATED, seq, header.framing != Framing::Unterminated, || {
         "the stream ended inside a line".to_owned()
     });
-    if header.framing != Framing::Sse {
-        return Some(event.body().into());
-    }
-    let block = SseEvent::parse(event.payload);
-    // HTTP+SSE names its endpoint this way, and an id with empty data only primes a resumption.
-    if block.event.as_deref().is_some_and(|name| name != "message") {
-        return None;
-    }
-    block.data.filter(|data| !data.trim_ascii().is_empty()).map(Cow::Owned)
+    Some(event.body())
 }
 
 /// Whether the text is a message to go on with; notes what it is where it is none.

@@ -67,10 +67,13 @@ impl Framing {
         out.write_all(self.terminator())
     }
 
-    /// The part of a payload that is the message: without the header block of a `Content-Length` frame.
+    /// The part of a payload that is the message: without the header block of a `Content-Length` frame, and of a
+    /// server-sent event its first line of data.
     pub fn body(self, payload: &[u8]) -> &[u8] {
-        if self != Self::ContentLength {
-            return payload;
+        match self {
+            Self::ContentLength => {}
+            Self::Sse => return super::sse::data_lines(payload).next().unwrap_or(payload),
+            _ => return payload,
         }
         match memchr::memmem::find(payload, b"\r\n\r\n") {
             Some(at) => &payload[at + 4..],

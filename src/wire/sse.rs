@@ -114,6 +114,43 @@ impl<'a> SseEvent<'a> {
     }
 }
 
+/// What a block carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carried<'a> {
+    /// One message, on one line of data, as it stands in the block.
+    Message(&'a [u8]),
+    /// One message whose data came on several lines, joined by LF.
+    Joined(Vec<u8>),
+    /// No message: comments, `retry`, an id with empty data that only primes a resumption, an event of another type.
+    Nothing,
+}
+
+/// Finds the message in a block. A message is an event without a type, or of the type `message`.
+pub fn carried(block: &[u8]) -> Carried<'_> {
+    let mut data = data_lines(block);
+    let (first, second) = (data.next().unwrap_or_default(), data.next());
+    if second.is_none() && first.trim_ascii().is_empty() {
+        return Carried::Nothing;
+    }
+    let event = SseEvent::parse(block);
+    match (event.event.as_deref(), second) {
+        (Some(name), _) if !name.is_empty() && name != "message" => Carried::Nothing,
+        (_, None) => Carried::Message(first),
+        (_, Some(_)) => Carried::Joined(event.data.unwrap_or_default()),
+    }
+}
+
+/// The values of a block's `data` lines.
+pub fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(block).filter_map(|line| {
+        let value = line.strip_prefix(b"data")?;
+        match value.strip_prefix(b":") {
+            Some(value) => Some(value.strip_prefix(b" ").unwrap_or(value)),
+            None => value.is_empty().then_some(value),
+        }
+    })
+}
+
 /// The lines of a block, without their ends.
 fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = block.strip_prefix(b"\xef\xbb\xbf").unwrap_or(block);
@@ -166,6 +203,19 @@ mod tests {
     fn a_priming_event_has_empty_data() {
         let event = SseEvent::parse(b"id: abc\ndata: \n\n");
         assert_eq!((event.id.as_deref(), event.data.as_deref()), (Some("abc"), Some(&b""[..])));
+    }
+
+    #[test]
+    fn a_block_carries_one_message_or_none() {
+        for nothing in
+            [": ping\n\n", "id: 1\ndata: \n\n", "event: endpoint\ndata: /m\n\n", "retry: 5\n\n", "\n", "data\n\n"]
+        {
+            assert_eq!(carried(nothing.as_bytes()), Carried::Nothing, "{nothing:?}");
+        }
+        for one in ["data: {}\n\n", "id: 7\nevent: message\ndata:{}\n\n", ": c\r\ndata: {}\r\nevent:\r\n\r\n"] {
+            assert_eq!(carried(one.as_bytes()), Carried::Message(b"{}"), "{one:?}");
+        }
+        assert_eq!(carried(b"data: {\ndata: }\n\n"), Carried::Joined(b"{\n}".to_vec()));
     }
 
     proptest! {

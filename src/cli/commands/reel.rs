@@ -235,10 +235,7 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Con
                 for event in block.events() {
                     let head = event.header;
                     last_time = head.time;
-                    let (time, stream, kind, flags, framing) =
-                        (head.time, head.stream, head.kind, head.flags, head.framing);
-                    let payload = event.payload;
-                    writer.append(NewEvent { time, stream, kind, flags, framing, payload }).map_err(writing)?;
+                    writer.append(event.again()).map_err(writing)?;
                 }
                 reader.recycle(block);
                 progress.reach(reader.offset());
@@ -270,7 +267,7 @@ fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io
     let told = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
     ciborium::into_writer(&told, &mut payload).map_err(io::Error::other)?;
     let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
-    writer.append(NewEvent { time, stream: 0, kind, flags, framing, payload: &payload })
+    writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
 
 fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {

@@ -1,6 +1,7 @@
 //! Real traffic, where the shared directory with the transcripts is at hand.
 
 use super::*;
+use crate::wire::sse::{self, Carried};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -47,7 +48,12 @@ impl Feed {
         if let Some(fields) = line["sse"].as_array() {
             let block: String = fields.iter().filter_map(Value::as_str).map(|field| format!("{field}\n")).collect();
             let flags = Flags::toward(direction);
-            return self.event(EventKind::Message, flags, Framing::Sse, format!("{block}\n").as_bytes());
+            let block = format!("{block}\n");
+            return match sse::carried(block.as_bytes()) {
+                Carried::Message(_) => self.event(EventKind::Message, flags, Framing::Sse, block.as_bytes()),
+                Carried::Joined(text) => self.event(EventKind::Message, flags, Framing::Whole, &text),
+                Carried::Nothing => {}
+            };
         }
         let text = match (&line["raw"], &line["text"], &line["msg"]) {
             (Value::String(raw), ..) => raw.clone(),

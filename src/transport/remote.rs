@@ -14,3 +14,11 @@ pub struct Remote {
     /// The server's certificate is not checked.
     pub insecure: bool,
 }
+
+impl Remote {
+    /// Whether the URL asks for TLS.
+    pub fn speaks_tls(&self) -> bool {
+        let scheme = self.url.split(':').next().unwrap_or_default();
+        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("wss")
+    }
+}

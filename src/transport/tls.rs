@@ -1,0 +1,79 @@
+//! TLS: the system's certificates, those the user names, or none at all where the user wants that.
+
+use super::http::HttpError;
+use super::remote::Remote;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::sync::Arc;
+
+/// How TLS is spoken to this server.
+pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| HttpError::Exchange(format!("TLS cannot be set up: {error}")))?;
+    if remote.insecure {
+        let trusting = Arc::new(Trusting(provider));
+        return Ok(builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth());
+    }
+    let mut roots = RootCertStore::empty();
+    // Reading the system's certificates takes longer than all the rest of a start: only where TLS is spoken.
+    if remote.speaks_tls() {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    if let Some(path) = &remote.cacert {
+        let failed = |error: &dyn std::fmt::Display| HttpError::Certificates(path.clone(), error.to_string());
+        let read = CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?;
+        let mut added = 0;
+        for certificate in read {
+            roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+            added += 1;
+        }
+        if added == 0 {
+            return Err(failed(&"it holds no certificate"));
+        }
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Takes any certificate; signatures are still checked.
+#[derive(Debug)]
+struct Trusting(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Trusting {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! Never: `render`, `cli`.
 
+pub mod http;
 pub mod queue;
 pub mod recorder;
 pub mod relay;

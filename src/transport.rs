@@ -2,9 +2,11 @@
 //!
 //! Never: reels, what a method means, proposals.
 
+pub mod access;
 pub mod child;
 pub mod http;
 pub mod link;
+pub mod proxy;
 pub mod remote;
 pub mod stdio;
 mod tls;

@@ -1,4 +1,4 @@
-//! Secrets in a command line, taken out before it is written down.
+//! Secrets in command lines, URLs and headers, taken out before they are written down.
 
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";
@@ -87,7 +87,7 @@ fn redact_argument(argument: &str) -> String {
 }
 
 /// A URL without user information and without the values of telling query parameters.
-fn redact_url(url: &str) -> String {
+pub fn redact_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
@@ -95,7 +95,12 @@ fn redact_url(url: &str) -> String {
         Some((_, host)) => format!("{REDACTED}@{host}"),
         None => authority.to_owned(),
     };
-    let Some((path, query)) = tail.split_once('?') else { return format!("{scheme}://{host}{tail}") };
+    format!("{scheme}://{host}{}", redact_target(tail))
+}
+
+/// A request's target (path and query) without the values of telling query parameters.
+pub fn redact_target(target: &str) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let query: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
@@ -103,7 +108,20 @@ fn redact_url(url: &str) -> String {
             _ => pair.to_owned(),
         })
         .collect();
-    format!("{scheme}://{host}{path}?{}", query.join("&"))
+    format!("{path}?{}", query.join("&"))
+}
+
+/// A header's value; of a telling one only the scheme of its credentials stays. What a server asks for is no secret.
+pub fn redact_header(name: &str, value: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
+    if asks || !is_telling(&name) && name != "cookie" && name != "set-cookie" {
+        return value.to_owned();
+    }
+    match value.split_once(' ') {
+        Some((scheme, _)) if name.ends_with("authorization") => format!("{scheme} {REDACTED}"),
+        _ => REDACTED.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -128,5 +146,15 @@ mod tests {
         assert_eq!(redacted("server --db=postgres://me:pw@db/x"), "server --db=postgres://[redacted]@db/x");
         assert_eq!(redacted("python -m server --author me --port 80"), "python -m server --author me --port 80");
         assert_eq!(redacted("server --token --verbose"), "server --token --verbose");
+    }
+
+    #[test]
+    fn headers_keep_the_scheme_of_their_credentials() {
+        assert_eq!(redact_header("Authorization", "Bearer abc"), "Bearer [redacted]");
+        assert_eq!(redact_header("x-api-key", "abc"), "[redacted]");
+        assert_eq!(redact_header("Set-Cookie", "a=b; Path=/"), "[redacted]");
+        assert_eq!(redact_header("WWW-Authenticate", "Bearer realm=x"), "Bearer realm=x");
+        assert_eq!(redact_header("content-type", "application/json"), "application/json");
+        assert_eq!(redact_target("/sse?token=abc&x=1"), "/sse?token=[redacted]&x=1");
     }
 }

@@ -48,12 +48,10 @@ pub enum HttpError {
     Exchange(String),
 }
 
-/// What is seen of one exchange, in order. `None` as a reason means that it came to its end as it should.
+/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as it should.
 #[derive(Debug)]
 pub enum Seen<'a> {
-    /// The request's head.
-    Request(&'a http::request::Parts),
-    /// Some bytes of its body.
+    /// Some bytes of the request's body.
     RequestBody(&'a [u8]),
     /// Its body is over; or it broke off, with the reason.
     RequestEnd(Option<&'a str>),
@@ -67,8 +65,9 @@ pub enum Seen<'a> {
 
 /// Sees every exchange, each by a number of its own.
 pub trait Watch: Send + Sync {
-    /// A new exchange on a connection of the client's (numbered by the caller, from 1); answers the exchange's number.
-    fn begin(&self, connection: u32) -> u32;
+    /// A new exchange on a connection of the client's (numbered by the caller, from 1), with the request's head.
+    /// Answers the exchange's number.
+    fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
     /// Something passed.
     fn see(&self, exchange: u32, seen: Seen<'_>);
     /// A client's connection is over.
@@ -133,7 +132,7 @@ pub fn whole(error: &dyn std::error::Error) -> String {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn begin(&self, _connection: u32) -> u32 {
+    fn begin(&self, _connection: u32, _head: &http::request::Parts) -> u32 {
         0
     }
 

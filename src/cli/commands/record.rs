@@ -1,10 +1,12 @@
 //! `record`: the transparent tap.
 
+mod listen;
+
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, reels};
 use crate::tap::queue::OnOverload;
-use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions};
+use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Summary};
 use crate::tap::stdio::ToClient;
 use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
@@ -16,13 +18,15 @@ use std::path::{Path, PathBuf};
 /// Tap a session: start a server, relay every byte both ways, keep a copy in a reel.
 ///
 /// This is what a client starts in place of its server. Standard input, output, signals, end of input and the exit
-/// code are as without the tap; recording runs beside the traffic.
+/// code are as without the tap; recording runs beside the traffic. With --listen it is a reverse proxy in front of a
+/// server that is reached over HTTP: clients use its address in place of the server's.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
   mcpreel record -o session.reel --label ci --note build=1234 -- python -m my_server
   mcpreel record -e API_KEY=… -- my-server      the value goes to the server, never to the reel
+  mcpreel record --listen 8080 --url https://example.org/mcp     a reverse proxy on 127.0.0.1:8080
 
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
@@ -49,6 +53,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 768 << 10, hide_default_value = true)]
     queue_bytes: usize,
     #[command(flatten)]
+    listening: listen::ListenOptions,
+    #[command(flatten)]
     target: Target,
 }
 
@@ -63,7 +69,12 @@ enum Overload {
 pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = match args.target.resolve()? {
         TargetKind::Command(command) => command,
-        TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
+        TargetKind::Remote(remote) => {
+            let Some(address) = &args.listening.listen else {
+                return Err(CommandError::usage("--url is not built yet without --listen"));
+            };
+            return listen::run(args, address, &remote, context);
+        }
         TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
     };
     let words = server.words();
@@ -85,7 +96,12 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         context.printer.note(&format!("recording to {}", path.display()));
     }
     let outcome = stdio::run(&server, recorder, to_client, describe(&server)).map_err(spawn_error)?;
-    let summary = &outcome.summary;
+    tell_end(&outcome.summary, &path, context);
+    Ok(Outcome::Server(outcome.status))
+}
+
+/// Tells how recording went: losses always, counts where the user wants to hear of them.
+fn tell_end(summary: &Summary, path: &Path, context: &Context) {
     if summary.lost_bytes > 0 {
         let lost = summary.lost_bytes;
         context.printer.note(&format!("{lost} bytes of traffic are not in {}", path.display()));
@@ -93,7 +109,6 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("{} events in {}", summary.events, path.display()));
     }
-    Ok(Outcome::Server(outcome.status))
 }
 
 fn recorder_options(args: &RecordArgs) -> RecorderOptions {

@@ -1,0 +1,346 @@
+//! HTTP exchanges on their way into a reel: each request and response by its number, each message cut out of its
+//! body, and every session a stream of its own.
+//!
+//! What belongs together is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
+//! neither, by the connection.
+
+mod body;
+
+use super::queue::{Queue, Ready};
+use super::secrets;
+use crate::trace::{EventKind, Flags};
+use crate::transport::http::{Seen, Watch};
+use crate::wire::sse::SseEvent;
+use crate::wire::{Direction, Framing};
+use body::{Piece, Reading};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::{request, response};
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+/// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
+const SESSION: &str = "mcp-session-id";
+
+/// So many sessions are remembered; the oldest is forgotten first.
+const MOST_SESSIONS: usize = 10_000;
+
+/// Records exchanges. See the module.
+pub struct Exchanges {
+    queue: Arc<Queue>,
+    /// The path of the MCP endpoint.
+    path: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    exchanges: u32,
+    streams: u32,
+    /// The stream of a connection whose session has no name (yet).
+    connections: HashMap<u32, u32>,
+    sessions: HashMap<String, u32>,
+    /// Sessions in the order in which they came.
+    order: std::collections::VecDeque<String>,
+    /// Where HTTP+SSE wants messages posted: path and query.
+    endpoints: HashMap<String, u32>,
+    open: BTreeMap<u32, Exchange>,
+}
+
+/// An exchange that is not over.
+struct Exchange {
+    stream: u32,
+    method: Method,
+    session: Option<String>,
+    is_mcp: bool,
+    request: Reading,
+    response: Reading,
+    request_over: bool,
+    response_over: bool,
+    /// The endpoint that this exchange handed out.
+    endpoint: Option<String>,
+}
+
+impl Exchanges {
+    /// Records what passes to and from the endpoint with this URL.
+    pub fn new(queue: Arc<Queue>, url: &str) -> Self {
+        let path = url::Url::parse(url).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
+        Self { queue, path, state: Mutex::default() }
+    }
+
+    /// The tap ends: what is open is closed.
+    pub fn finish(&self) {
+        let mut state = self.lock();
+        for (number, mut exchange) in std::mem::take(&mut state.open) {
+            self.end_body(&mut exchange, number, Direction::ClientToServer);
+            self.end_body(&mut exchange, number, Direction::ServerToClient);
+        }
+        let named = std::mem::take(&mut state.sessions).into_values();
+        let unnamed: Vec<u32> = state.connections.drain().map(|(_, stream)| stream).collect();
+        let mut open: Vec<u32> = named.chain(unnamed).collect();
+        open.sort_unstable();
+        open.into_iter().for_each(|stream| self.close(stream, "the tap ended"));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self, stream: u32, by: &str) {
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
+    }
+
+    fn open_stream(&self, state: &mut State) -> u32 {
+        state.streams += 1;
+        self.queue.note(Ready::about(EventKind::StreamOpened, state.streams), &json!({"transport": "http"}));
+        state.streams
+    }
+
+    fn begin_request(&self, connection: u32, head: &request::Parts) -> u32 {
+        let mut state = self.lock();
+        state.exchanges += 1;
+        let number = state.exchanges;
+        let session = text(head.headers.get(SESSION));
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let posted_to = state.endpoints.get(target).copied();
+        let known = session.as_ref().and_then(|session| state.sessions.get(session).copied()).or(posted_to);
+        let is_mcp = posted_to.is_some() || session.is_some() || self.is_endpoint(head.uri.path());
+        let stream = match (known, &session) {
+            (Some(stream), _) => stream,
+            (None, Some(session)) => {
+                let stream = self.open_stream(&mut state);
+                state.remember(session, stream);
+                stream
+            }
+            (None, None) => match state.connections.get(&connection) {
+                Some(stream) => *stream,
+                None => {
+                    let stream = self.open_stream(&mut state);
+                    state.connections.insert(connection, stream);
+                    stream
+                }
+            },
+        };
+        let told = json!({
+            "what": "request", "method": head.method.as_str(), "target": secrets::redact_target(target),
+            "headers": headers(&head.headers),
+        });
+        self.transport(stream, number, Direction::ClientToServer, &told);
+        let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
+        state.open.insert(number, Exchange {
+            stream,
+            method: head.method.clone(),
+            session,
+            is_mcp,
+            request,
+            response: Reading::of(Some(""), false),
+            request_over: false,
+            response_over: false,
+            endpoint: None,
+        });
+        number
+    }
+
+    fn begin_response(&self, number: u32, head: &response::Parts) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        let told = json!({
+            "what": "response", "status": head.status.as_u16(), "headers": headers(&head.headers),
+        });
+        self.transport(exchange.stream, number, Direction::ServerToClient, &told);
+        if let Some(session) = text(head.headers.get(SESSION))
+            && !state.sessions.contains_key(&session)
+        {
+            // From now on the session has a name, and what comes on the connection without one is another's.
+            state.connections.retain(|_, stream| *stream != exchange.stream);
+            state.remember(&session, exchange.stream);
+            exchange.session = Some(session);
+        }
+        if exchange.method == Method::DELETE
+            && head.status.is_success()
+            && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
+        {
+            self.close(stream, "DELETE");
+        }
+        if head.status == StatusCode::SWITCHING_PROTOCOLS {
+            exchange.request = Reading::frames(Role::Server);
+            exchange.response = Reading::frames(Role::Client);
+            exchange.request_over = false;
+        } else {
+            let encoded = head.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
+            let kind = text(head.headers.get(header::CONTENT_TYPE));
+            exchange.response = match encoded {
+                true => Reading::of(Some(""), exchange.is_mcp),
+                false => Reading::of(kind.as_deref().or(Some("")), exchange.is_mcp),
+            };
+        }
+        state.open.insert(number, exchange);
+    }
+
+    fn push(&self, number: u32, direction: Direction, bytes: &[u8]) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        let (stream, mut endpoint) = (exchange.stream, None);
+        let reading = exchange.reading(direction);
+        reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, &piece).or(endpoint.take()));
+        if let Some(endpoint) = endpoint {
+            // As with a session's name: the endpoint tells what belongs to this stream.
+            state.connections.retain(|_, of| *of != stream);
+            state.endpoints.insert(endpoint.clone(), stream);
+            exchange.endpoint = Some(endpoint);
+        }
+        state.open.insert(number, exchange);
+    }
+
+    fn end(&self, number: u32, direction: Direction, reason: Option<&str>) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        self.end_body(&mut exchange, number, direction);
+        if let Some(reason) = reason {
+            let told = json!({"what": "broken off", "reason": reason});
+            self.transport(exchange.stream, number, direction, &told);
+        }
+        match direction {
+            Direction::ClientToServer => exchange.request_over = true,
+            Direction::ServerToClient => exchange.response_over = true,
+        }
+        if !exchange.response_over || !exchange.request_over && reason.is_none() {
+            state.open.insert(number, exchange);
+            return;
+        }
+        if let Some(endpoint) = &exchange.endpoint
+            && let Some(stream) = state.endpoints.remove(endpoint)
+        {
+            self.close(stream, "the event stream ended");
+        }
+    }
+
+    fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
+        let stream = exchange.stream;
+        exchange.reading(direction).finish(|piece| {
+            self.record(stream, number, direction, &piece);
+        });
+    }
+
+    /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
+    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: &Piece<'_>) -> Option<String> {
+        let message = |framing, payload: &[u8]| {
+            let flags = Flags::toward(direction);
+            self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
+        };
+        let told = match piece {
+            Piece::Whole(bytes) => {
+                message(Framing::Whole, bytes);
+                return None;
+            }
+            Piece::Fragment(bytes) => {
+                message(Framing::Fragment, bytes);
+                return None;
+            }
+            Piece::Event(block) => {
+                message(Framing::Sse, block);
+                return None;
+            }
+            Piece::Block { block, joined } => {
+                json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
+            }
+            Piece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
+            Piece::Other(length, kept) if kept.is_empty() => json!({"what": "body", "bytes": length}),
+            Piece::Other(length, kept) => {
+                json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
+            }
+        };
+        self.transport(stream, exchange, direction, &told);
+        let Piece::Block { block, joined } = piece else { return None };
+        if let Some(joined) = joined {
+            message(Framing::Whole, joined);
+            return None;
+        }
+        let event = SseEvent::parse(block);
+        let endpoint = event.data.filter(|_| event.event.as_deref() == Some("endpoint"))?;
+        Some(path_and_query(&String::from_utf8_lossy(&endpoint)))
+    }
+
+    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &Value) {
+        let (kind, flags, framing) = (EventKind::Transport, Flags::toward(direction), Framing::Whole);
+        let mut payload = Vec::new();
+        if ciborium::into_writer(told, &mut payload).is_ok() {
+            self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload);
+        }
+    }
+
+    fn is_endpoint(&self, path: &str) -> bool {
+        path == self.path || self.path == "/" && !path.starts_with("/.well-known/")
+    }
+}
+
+impl Exchange {
+    fn reading(&mut self, direction: Direction) -> &mut Reading {
+        match direction {
+            Direction::ClientToServer => &mut self.request,
+            Direction::ServerToClient => &mut self.response,
+        }
+    }
+}
+
+impl State {
+    fn remember(&mut self, session: &str, stream: u32) {
+        self.sessions.insert(session.to_owned(), stream);
+        self.order.push_back(session.to_owned());
+        if self.order.len() > MOST_SESSIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.sessions.remove(&oldest);
+        }
+    }
+}
+
+impl Watch for Exchanges {
+    fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
+        self.begin_request(connection, head)
+    }
+
+    fn see(&self, exchange: u32, seen: Seen<'_>) {
+        use Direction::{ClientToServer, ServerToClient};
+        match seen {
+            Seen::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
+            Seen::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
+            Seen::Response(head) => self.begin_response(exchange, head),
+            Seen::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
+            Seen::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+        }
+    }
+
+    fn hung_up(&self, connection: u32) {
+        let mut state = self.lock();
+        if let Some(stream) = state.connections.remove(&connection) {
+            self.close(stream, "the client hung up");
+        }
+    }
+}
+
+/// Headers as pairs, secrets taken out.
+fn headers(map: &HeaderMap) -> Value {
+    let pair = |(name, value): (&header::HeaderName, &HeaderValue)| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        json!([name.as_str(), secrets::redact_header(name.as_str(), &value)])
+    };
+    map.iter().map(pair).collect()
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<String> {
+    value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// A URL without its scheme and authority.
+fn path_and_query(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(url) => match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        },
+        Err(_) => url.to_owned(),
+    }
+}

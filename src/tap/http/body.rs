@@ -1,0 +1,233 @@
+//! One body on its way into the reel: cut into messages by what it is.
+
+use crate::wire::sse::{Carried, SseFramer, carried};
+use std::io::{self, Read, Write};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+/// A body longer than this is recorded in fragments, as a line is.
+const HOLD: usize = 256 << 20;
+/// So much is kept of a body that is no message.
+const KEEP: usize = 64 << 10;
+
+/// What a body turns out to hold.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A body that is one message.
+    Whole(&'a [u8]),
+    /// A part of a body that is too long to hold.
+    Fragment(&'a [u8]),
+    /// A server-sent event with its message in place.
+    Event(&'a [u8]),
+    /// A block of an event stream that is not recorded as it stands. With `joined`, it holds that message.
+    Block {
+        /// Its bytes, the blank line included.
+        block: &'a [u8],
+        /// The message, from several lines of data.
+        joined: Option<Vec<u8>>,
+    },
+    /// A WebSocket frame that is no message: ping, pong, close; or that the frames cannot be read any more.
+    Frame(&'static str, &'a [u8]),
+    /// A body that is no message: its length, and its beginning.
+    Other(u64, &'a [u8]),
+}
+
+/// A body that is being read.
+#[derive(Debug)]
+pub enum Reading {
+    /// One message.
+    Json(Vec<u8>),
+    /// An event stream.
+    Events(SseFramer),
+    /// WebSocket frames.
+    Frames(Box<WebSocket<Fed>>),
+    /// Something else.
+    Other {
+        /// How long it is so far.
+        length: u64,
+        /// Its beginning; nothing of it where it is not to be kept.
+        kept: Vec<u8>,
+        /// How much of it is kept.
+        keep: usize,
+    },
+}
+
+impl Reading {
+    /// A body of this content type, as far as it is known; `None` where there is none.
+    pub fn of(content_type: Option<&str>, is_mcp: bool) -> Self {
+        let kind = content_type.unwrap_or("json").to_ascii_lowercase();
+        match is_mcp {
+            true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
+            true if kind.contains("json") => Self::Json(Vec::new()),
+            _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
+        }
+    }
+
+    /// WebSocket frames, as the named side reads them.
+    pub fn frames(role: Role) -> Self {
+        let config = WebSocketConfig::default().max_message_size(Some(HOLD)).max_frame_size(Some(HOLD));
+        Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))))
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(Piece<'_>)) {
+        match self {
+            Self::Json(held) => {
+                held.extend_from_slice(bytes);
+                if held.len() >= HOLD {
+                    sink(Piece::Fragment(held));
+                    held.clear();
+                }
+            }
+            Self::Events(framer) => {
+                framer.push(bytes, |block| pass_block(block, &mut sink));
+                if framer.pending() >= HOLD {
+                    framer.finish(|block| pass_block(block, &mut sink));
+                }
+            }
+            Self::Frames(socket) => {
+                socket.get_mut().0.extend_from_slice(bytes);
+                if !read_frames(socket, &mut sink) {
+                    let length = std::mem::take(&mut socket.get_mut().0).len() as u64;
+                    *self = Self::Other { length, kept: Vec::new(), keep: 0 };
+                }
+            }
+            Self::Other { length, kept, keep } => {
+                *length += bytes.len() as u64;
+                let room = keep.saturating_sub(kept.len());
+                kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+        }
+    }
+
+    /// The body is over.
+    pub fn finish(&mut self, mut sink: impl FnMut(Piece<'_>)) {
+        match self {
+            Self::Json(held) if held.is_empty() => {}
+            Self::Json(held) => sink(Piece::Whole(held)),
+            Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
+            Self::Frames(_) | Self::Other { length: 0, .. } => {}
+            Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
+        }
+        *self = Self::Other { length: 0, kept: Vec::new(), keep: 0 };
+    }
+}
+
+fn pass_block(block: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
+    match carried(block) {
+        Carried::Message(_) => sink(Piece::Event(block)),
+        Carried::Joined(message) => sink(Piece::Block { block, joined: Some(message) }),
+        Carried::Nothing => sink(Piece::Block { block, joined: None }),
+    }
+}
+
+/// Reads what frames there are; false where they are none.
+fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(Piece<'_>)) -> bool {
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => sink(Piece::Whole(text.as_bytes())),
+            Ok(Message::Binary(bytes)) => sink(Piece::Whole(&bytes)),
+            Ok(Message::Ping(bytes)) => sink(Piece::Frame("ping", &bytes)),
+            Ok(Message::Pong(bytes)) => sink(Piece::Frame("pong", &bytes)),
+            Ok(Message::Close(close)) => {
+                let told = close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
+                sink(Piece::Frame("close", told.as_bytes()));
+            }
+            Ok(Message::Frame(_)) => {}
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return true,
+            Err(Error::ConnectionClosed | Error::AlreadyClosed) => return true,
+            Err(error) => {
+                sink(Piece::Frame("unreadable", error.to_string().as_bytes()));
+                return false;
+            }
+        }
+    }
+}
+
+/// Bytes that were seen, for a reader that believes in a socket. What it wants to write goes nowhere.
+#[derive(Debug, Default)]
+pub struct Fed(Vec<u8>);
+
+impl Read for Fed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let taken = into.len().min(self.0.len());
+        into[..taken].copy_from_slice(&self.0[..taken]);
+        self.0.drain(..taken);
+        Ok(taken)
+    }
+}
+
+impl Write for Fed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mut reading: Reading, chunks: &[&[u8]]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut sink = |piece: Piece<'_>| {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            found.push(match piece {
+                Piece::Whole(bytes) => format!("whole {}", text(bytes)),
+                Piece::Fragment(bytes) => format!("fragment {}", bytes.len()),
+                Piece::Event(bytes) => format!("event {}", text(bytes)),
+                Piece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
+                Piece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
+                Piece::Other(length, kept) => format!("other {length} {}", text(kept)),
+            });
+        };
+        chunks.iter().for_each(|chunk| reading.push(chunk, &mut sink));
+        reading.finish(&mut sink);
+        found
+    }
+
+    #[test]
+    fn a_json_body_is_one_message_however_it_comes() {
+        let reading = || Reading::of(Some("application/json; charset=utf-8"), true);
+        assert_eq!(read(reading(), &[b"{\"a\"", b":1}"]), ["whole {\"a\":1}"]);
+        assert!(read(reading(), &[]).is_empty());
+        assert_eq!(read(Reading::of(None, true), &[b"{}"]), ["whole {}"]);
+    }
+
+    #[test]
+    fn an_event_stream_gives_messages_and_the_rest_as_it_stood() {
+        let stream: &[&[u8]] = &[b"id: 1\ndata: \n\n", b"data: {}\n", b"\n: ping\n\ndata: {\ndata: }\n\ntail"];
+        let found = read(Reading::of(Some("text/event-stream"), true), stream);
+        let expected = [
+            "block id: 1\ndata: \n\n None",
+            "event data: {}\n\n",
+            "block : ping\n\n None",
+            "block data: {\ndata: }\n\n Some(\"{\\n}\")",
+            "block tail None",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn other_bodies_are_kept_on_the_endpoint_only() {
+        assert_eq!(read(Reading::of(Some("text/html"), true), &[b"<p>", b"no"]), ["other 5 <p>no"]);
+        assert_eq!(read(Reading::of(Some("application/json"), false), &[b"{\"token\":1}"]), ["other 11 "]);
+    }
+
+    #[test]
+    fn frames_are_unmasked_and_joined() {
+        // "Hello" masked (RFC 6455, 5.7), then "Hel" + "lo" with a ping between.
+        let masked = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
+        assert_eq!(read(Reading::frames(Role::Server), &[&masked[..4], &masked[4..]]), ["whole Hello"]);
+        let split = b"\x01\x03Hel\x89\x01!\x80\x02lo\x88\x02\x03\xe8";
+        assert_eq!(read(Reading::frames(Role::Client), &[split]), ["ping !", "whole Hello", "close 1000 "]);
+        let found = read(Reading::frames(Role::Client), &[b"\xff\xff\xff"]);
+        assert!(found[0].starts_with("unreadable"), "{found:?}");
+    }
+}

@@ -1,0 +1,350 @@
+//! A reverse proxy that changes nothing but what belongs to one hop: connection headers and `Host`. Bodies pass as
+//! they come; whatever passes is seen by a [`Watch`] first.
+
+use super::access::Access;
+use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, empty, full, whole};
+use super::remote::Remote;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{request, uri};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The largest head of a request.
+const HEAD_LIMIT: usize = 256 << 10;
+/// How many headers a request may have.
+const MOST_HEADERS: usize = 512;
+/// How long a client may take for a request's head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A proxy in front of one server.
+pub struct Proxy {
+    client: HttpClient,
+    origin: (uri::Scheme, uri::Authority),
+    headers: HeaderMap,
+    access: Access,
+    body_limit: u64,
+    watch: SharedWatch,
+}
+
+impl Proxy {
+    /// A proxy in front of `remote`. Bodies of requests above `body_limit` bytes are refused.
+    pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedWatch) -> Result<Self, HttpError> {
+        let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
+        let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
+        let origin = match (url.scheme(), url.authority()) {
+            (Some(scheme), Some(authority)) if matches!(scheme.as_str(), "http" | "https") => {
+                (scheme.clone(), authority.clone())
+            }
+            _ => return Err(wrong("only http, https, ws and wss can be put behind --listen")),
+        };
+        Ok(Self {
+            client: HttpClient::new(remote)?,
+            origin,
+            headers: remote.header_map()?,
+            access,
+            body_limit,
+            watch,
+        })
+    }
+
+    /// Serves connections for ever. Must run on a runtime of one thread or more.
+    pub async fn serve(self, listener: TcpListener) {
+        let proxy = Arc::new(self);
+        let mut connection = 0;
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                // Out of descriptors, most often: waiting helps, giving up does not.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            connection += 1;
+            tokio::spawn(Arc::clone(&proxy).serve_connection(stream, connection));
+        }
+    }
+
+    async fn serve_connection(self: Arc<Self>, stream: TcpStream, connection: u32) {
+        let _ = stream.set_nodelay(true);
+        let service = service_fn(|request| {
+            let proxy = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(proxy.relay(connection, request).await) }
+        });
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .max_buf_size(HEAD_LIMIT)
+            .max_headers(MOST_HEADERS)
+            .preserve_header_case(true)
+            .auto_date_header(false)
+            .half_close(true)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        let _ = served.await;
+        self.watch.hung_up(connection);
+    }
+
+    async fn relay(&self, connection: u32, request: Request<Incoming>) -> Response<Body> {
+        let (mut head, body) = request.into_parts();
+        let watch = Arc::clone(&self.watch);
+        let mut passage = Passage { exchange: watch.begin(connection, &head), watch, answered: false };
+        if let Err((status, reason)) = self.admit(&head) {
+            return passage.refuse(status, &reason);
+        }
+        let upgrade = head.headers.get(header::UPGRADE).cloned();
+        let from_client = head.extensions.remove::<OnUpgrade>();
+        self.turn_to_server(&mut head, upgrade.as_ref());
+        let body = passage.tee(body, Side::Request, self.body_limit);
+        let mut response = match self.client.send(Request::from_parts(head, body)).await {
+            Ok(response) => response,
+            Err(error) => {
+                let reason = format!("the server cannot be reached: {error}");
+                return passage.refuse(StatusCode::BAD_GATEWAY, &reason);
+            }
+        };
+        let to_server = hyper::upgrade::on(&mut response);
+        let (mut head, body) = response.into_parts();
+        passage.see(Seen::Response(&head));
+        strip(&mut head.headers);
+        if head.status == StatusCode::SWITCHING_PROTOCOLS {
+            if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
+                head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+                head.headers.insert(header::UPGRADE, upgrade);
+                tokio::spawn(tunnel(from_client, to_server, passage));
+            }
+            return Response::from_parts(head, empty());
+        }
+        let body = passage.tee(body, Side::Response, u64::MAX);
+        passage.answered = true;
+        Response::from_parts(head, body)
+    }
+
+    /// Whether a request may go on.
+    fn admit(&self, head: &request::Parts) -> Result<(), (StatusCode, String)> {
+        self.access.check(&head.headers).map_err(|reason| (StatusCode::FORBIDDEN, reason))?;
+        let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: u64| length > self.body_limit) {
+            let reason = format!("the body is longer than {} bytes", self.body_limit);
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, reason));
+        }
+        Ok(())
+    }
+
+    /// Makes a client's request one to the server.
+    fn turn_to_server(&self, head: &mut request::Parts, upgrade: Option<&HeaderValue>) {
+        let path = head.uri.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
+        let (scheme, authority) = self.origin.clone();
+        let mut parts = uri::Parts::default();
+        (parts.scheme, parts.authority, parts.path_and_query) = (Some(scheme), Some(authority), Some(path));
+        if let Ok(uri) = Uri::from_parts(parts) {
+            head.uri = uri;
+        }
+        head.version = Version::HTTP_11;
+        strip(&mut head.headers);
+        if let Some(upgrade) = upgrade {
+            head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+            head.headers.insert(header::UPGRADE, upgrade.clone());
+            // Extensions are agreed on hop by hop, and what is compressed here could not be read by the watch.
+            head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
+        }
+        if let Ok(host) = HeaderValue::from_str(self.origin.1.as_str()) {
+            head.headers.insert(header::HOST, host);
+        }
+        for (name, value) in &self.headers {
+            head.headers.insert(name, value.clone());
+        }
+    }
+}
+
+/// Takes out what belongs to one hop (RFC 9110, 7.6.1).
+fn strip(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"] {
+        headers.remove(name);
+    }
+    for name in [header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE] {
+        headers.remove(name);
+    }
+}
+
+/// One exchange on its way through. Dropped before an answer is on its way, it tells that the client hung up.
+struct Passage {
+    watch: SharedWatch,
+    exchange: u32,
+    answered: bool,
+}
+
+impl Passage {
+    fn see(&self, seen: Seen<'_>) {
+        self.watch.see(self.exchange, seen);
+    }
+
+    /// An answer of our own.
+    fn refuse(mut self, status: StatusCode, reason: &str) -> Response<Body> {
+        self.answered = true;
+        self.see(Seen::ResponseEnd(Some(reason)));
+        let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
+        *response.status_mut() = status;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+    }
+
+    fn tee(&self, body: Incoming, side: Side, limit: u64) -> Body {
+        let watch = Arc::clone(&self.watch);
+        let mut tee = Tee { body, watch, exchange: self.exchange, side, left: limit, ended: false };
+        if tee.body.is_end_stream() {
+            tee.end(None);
+        }
+        tee.boxed_unsync()
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.see(Seen::ResponseEnd(Some("the client hung up before the response")));
+        }
+    }
+}
+
+/// Which body of an exchange.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Request,
+    Response,
+}
+
+/// A body that is seen as it passes.
+struct Tee {
+    body: Incoming,
+    watch: SharedWatch,
+    exchange: u32,
+    side: Side,
+    left: u64,
+    ended: bool,
+}
+
+impl Tee {
+    fn end(&mut self, reason: Option<&str>) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.watch.see(self.exchange, match self.side {
+                Side::Request => Seen::RequestEnd(reason),
+                Side::Response => Seen::ResponseEnd(reason),
+            });
+        }
+    }
+
+    fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
+        self.left = self.left.checked_sub(bytes.len() as u64).ok_or("the body is longer than allowed")?;
+        self.watch.see(self.exchange, match self.side {
+            Side::Request => Seen::RequestBody(bytes),
+            Side::Response => Seen::ResponseBody(bytes),
+        });
+        Ok(())
+    }
+}
+
+impl hyper::body::Body for Tee {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let passed = match polled {
+            None => {
+                self.end(None);
+                return Poll::Ready(None);
+            }
+            Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
+                Some(Err(error)) => Err(error),
+                _ => Ok(frame),
+            },
+            Some(Err(error)) => Err(error.into()),
+        };
+        if let Err(error) = &passed {
+            let reason = whole(error.as_ref());
+            self.end(Some(&reason));
+        } else if self.body.is_end_stream() {
+            self.end(None);
+        }
+        Poll::Ready(Some(passed))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Tee {
+    fn drop(&mut self) {
+        let reason = match self.side {
+            Side::Request => "the rest was not taken",
+            Side::Response => "the client hung up",
+        };
+        self.end(Some(reason));
+    }
+}
+
+/// Carries bytes both ways after a switch of protocols.
+async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage) {
+    passage.answered = true;
+    let (client, server) = match tokio::try_join!(from_client, to_server) {
+        Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
+        Err(error) => return passage.see(Seen::ResponseEnd(Some(&whole(&error)))),
+    };
+    let (client_read, client_write) = tokio::io::split(client);
+    let (server_read, server_write) = tokio::io::split(server);
+    let (up, down) = tokio::join!(
+        carry(client_read, server_write, |bytes| passage.see(Seen::RequestBody(bytes))),
+        carry(server_read, client_write, |bytes| passage.see(Seen::ResponseBody(bytes))),
+    );
+    passage.see(Seen::RequestEnd(up.as_deref()));
+    passage.see(Seen::ResponseEnd(down.as_deref()));
+}
+
+/// Carries until an end; answers why, where it broke.
+async fn carry(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    see: impl Fn(&[u8]),
+) -> Option<String> {
+    let mut chunk = vec![0u8; 16 << 10];
+    let broke = loop {
+        match from.read(&mut chunk).await {
+            Ok(0) => break None,
+            Ok(got) => {
+                see(&chunk[..got]);
+                if let Err(error) = to.write_all(&chunk[..got]).await {
+                    break Some(error.to_string());
+                }
+            }
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    let _ = to.shutdown().await;
+    broke
+}

@@ -10,6 +10,8 @@ use unicode_width::UnicodeWidthChar;
 pub struct Line<'a> {
     /// The event's number.
     pub seq: u64,
+    /// The stream's number; 0 where there is only one.
+    pub stream: u32,
     /// The time, ready to show.
     pub time: &'a str,
     /// `→` to the server, `←` to the client, `·` for what is no message.
@@ -87,6 +89,11 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
         Mood::Faint => *faint,
         Mood::Plain => style,
     };
+    if line.stream != 0 {
+        ink.on(*faint, out);
+        put(&format!("#{} ", line.stream), &mut room, out);
+        ink.off(*faint, out);
+    }
     ink.on(title_style, out);
     put(line.title, &mut room, out);
     ink.off(title_style, out);
@@ -281,6 +288,7 @@ mod tests {
     #[test]
     fn a_line_fits_its_width_and_shows_no_control_characters() {
         let line = Line {
+            stream: 0,
             seq: 12,
             time: "0.034512",
             arrow: Arrow::ToClient,

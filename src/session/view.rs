@@ -137,6 +137,44 @@ impl Words {
     }
 }
 
+/// Whether an event only carries messages that are shown themselves: the heads of a request that went well, the
+/// blocks of an event stream, the beginning and end of a session over HTTP.
+pub fn is_carrier(event: &Event<'_>) -> bool {
+    if event.header.kind != EventKind::Transport || event.header.exchange == 0 {
+        return false;
+    }
+    let Some(described) = described(event) else { return false };
+    match described["what"].as_str() {
+        Some("request" | "sse" | "ping" | "pong") => true,
+        Some("response") => described["status"].as_u64().is_some_and(|status| status < 400),
+        _ => false,
+    }
+}
+
+fn described(event: &Event<'_>) -> Option<Value> {
+    ciborium::from_reader::<Value, _>(event.payload).ok().filter(Value::is_object)
+}
+
+/// What HTTP carried, in words; false where it is something else.
+fn tell_transport(described: &Value, out: &mut String) -> bool {
+    let text = |name: &str| described[name].as_str().unwrap_or_default();
+    let one_line = |text: &str| clip(text.trim().replace(['\r', '\n'], " ").trim(), 200).into_owned();
+    let _ = match text("what") {
+        "request" => write!(out, "{} {}", text("method"), text("target")),
+        "response" => {
+            let kind = described["headers"].as_array().into_iter().flatten().find(|pair| pair[0] == "content-type");
+            let kind = kind.and_then(|pair| pair[1].as_str()).unwrap_or_default();
+            write!(out, "status {} {kind}", described["status"])
+        }
+        "sse" => write!(out, "event stream: {}", one_line(text("block"))),
+        "body" => write!(out, "a body of {} B {}", described["bytes"], one_line(text("text"))),
+        "broken off" => write!(out, "broken off: {}", text("reason")),
+        what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
+        _ => return false,
+    };
+    true
+}
+
 /// What is no message, in words.
 fn tell_event(event: &Event<'_>, out: &mut String) {
     if event.header.kind == EventKind::Stderr {
@@ -144,9 +182,12 @@ fn tell_event(event: &Event<'_>, out: &mut String) {
         out.push_str(&clip(text.trim_end(), 200));
         return;
     }
-    let Ok(Value::Object(described)) = ciborium::from_reader::<Value, _>(event.payload) else { return };
+    let Some(described) = described(event) else { return };
+    if event.header.kind == EventKind::Transport && tell_transport(&described, out) {
+        return;
+    }
     let mut space = "";
-    for (name, value) in &described {
+    for (name, value) in described.as_object().into_iter().flatten() {
         let _ = match value {
             Value::Null => continue,
             Value::String(text) => write!(out, "{space}{name} {text}"),

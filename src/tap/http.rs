@@ -129,17 +129,20 @@ impl Exchanges {
         });
         self.transport(stream, number, Direction::ClientToServer, &told);
         let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
-        state.open.insert(number, Exchange {
-            stream,
-            method: head.method.clone(),
-            session,
-            is_mcp,
-            request,
-            response: Reading::of(Some(""), false),
-            request_over: false,
-            response_over: false,
-            endpoint: None,
-        });
+        state.open.insert(
+            number,
+            Exchange {
+                stream,
+                method: head.method.clone(),
+                session,
+                is_mcp,
+                request,
+                response: Reading::of(Some(""), false),
+                request_over: false,
+                response_over: false,
+                endpoint: None,
+            },
+        );
         number
     }
 

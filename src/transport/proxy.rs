@@ -50,14 +50,7 @@ impl Proxy {
             }
             _ => return Err(wrong("only http, https, ws and wss can be put behind --listen")),
         };
-        Ok(Self {
-            client: HttpClient::new(remote)?,
-            origin,
-            headers: remote.header_map()?,
-            access,
-            body_limit,
-            watch,
-        })
+        Ok(Self { client: HttpClient::new(remote)?, origin, headers: remote.header_map()?, access, body_limit, watch })
     }
 
     /// Serves connections for ever. Must run on a runtime of one thread or more.
@@ -247,19 +240,25 @@ struct Tee {
 impl Tee {
     fn end(&mut self, reason: Option<&str>) {
         if !std::mem::replace(&mut self.ended, true) {
-            self.watch.see(self.exchange, match self.side {
-                Side::Request => Seen::RequestEnd(reason),
-                Side::Response => Seen::ResponseEnd(reason),
-            });
+            self.watch.see(
+                self.exchange,
+                match self.side {
+                    Side::Request => Seen::RequestEnd(reason),
+                    Side::Response => Seen::ResponseEnd(reason),
+                },
+            );
         }
     }
 
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
         self.left = self.left.checked_sub(bytes.len() as u64).ok_or("the body is longer than allowed")?;
-        self.watch.see(self.exchange, match self.side {
-            Side::Request => Seen::RequestBody(bytes),
-            Side::Response => Seen::ResponseBody(bytes),
-        });
+        self.watch.see(
+            self.exchange,
+            match self.side {
+                Side::Request => Seen::RequestBody(bytes),
+                Side::Response => Seen::ResponseBody(bytes),
+            },
+        );
         Ok(())
     }
 }
@@ -268,7 +267,10 @@ impl hyper::body::Body for Tee {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
         let passed = match polled {
             None => {

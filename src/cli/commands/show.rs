@@ -329,7 +329,7 @@ impl Show {
                 body: block.is_loaded().then(|| event.body()),
             };
             let shown = !self.start.is_before(header)
-                && (self.filter.names_events() || self.form.takes(header.kind))
+                && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&facts).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (shown && self.form.tells_words()) || (is_request && block.is_loaded()) {

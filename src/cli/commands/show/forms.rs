@@ -8,7 +8,7 @@ use crate::exchange::jsonl;
 use crate::render::line::{self, Arrow, Line, Mood};
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
-use crate::session::view::{Placed, Words, write_id};
+use crate::session::view::{Placed, Words, is_carrier, write_id};
 use crate::trace::{Event, EventKind, Flags};
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -86,9 +86,14 @@ impl Form {
         !matches!(self.kind, Kind::Raw)
     }
 
-    /// Whether it prints such events where nobody asked for them by name: what is no text is not for a raw reader.
-    pub fn takes(&self, kind: EventKind) -> bool {
-        !matches!(self.kind, Kind::Raw) || matches!(kind, EventKind::Message | EventKind::Stderr)
+    /// Whether it prints such an event where nobody asked for it by name: what is no text is not for a raw reader,
+    /// and what only carried messages not for people.
+    pub fn takes(&self, event: &Event<'_>) -> bool {
+        match self.kind {
+            Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
+            Kind::Json | Kind::Jq(_) => true,
+            Kind::List | Kind::Full { .. } | Kind::Table(_) => !is_carrier(event),
+        }
     }
 
     /// Whether a jq program failed on any event.
@@ -145,6 +150,7 @@ impl Form {
         };
         let line = Line {
             seq: header.seq,
+            stream: header.stream,
             time: &self.time,
             arrow: arrow(shown),
             size: u64::from(header.len),

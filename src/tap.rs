@@ -2,6 +2,7 @@
 //!
 //! Never: `render`, `cli`.
 
+pub mod bridge;
 pub mod http;
 pub mod queue;
 pub mod recorder;

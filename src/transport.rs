@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod child;
+pub mod gateway;
 pub mod http;
 pub mod link;
 pub mod proxy;

@@ -10,7 +10,7 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, uri};
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{HttpService, service_fn};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -56,36 +56,18 @@ impl Proxy {
     /// Serves connections for ever. Must run on a runtime of one thread or more.
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
-        let mut connection = 0;
-        loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                // Out of descriptors, most often: waiting helps, giving up does not.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            };
-            connection += 1;
-            tokio::spawn(Arc::clone(&proxy).serve_connection(stream, connection));
-        }
-    }
-
-    async fn serve_connection(self: Arc<Self>, stream: TcpStream, connection: u32) {
-        let _ = stream.set_nodelay(true);
-        let service = service_fn(|request| {
-            let proxy = Arc::clone(&self);
-            async move { Ok::<_, Infallible>(proxy.relay(connection, request).await) }
-        });
-        let served = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT)
-            .max_buf_size(HEAD_LIMIT)
-            .max_headers(MOST_HEADERS)
-            .preserve_header_case(true)
-            .auto_date_header(false)
-            .half_close(true)
-            .serve_connection(TokioIo::new(stream), service)
-            .with_upgrades();
-        let _ = served.await;
-        self.watch.hung_up(connection);
+        accept(listener, move |stream, connection| {
+            let (proxy, watch) = (Arc::clone(&proxy), Arc::clone(&proxy.watch));
+            let service = service_fn(move |request| {
+                let proxy = Arc::clone(&proxy);
+                async move { Ok::<_, Infallible>(proxy.relay(connection, request).await) }
+            });
+            async move {
+                serve_connection(stream, service).await;
+                watch.hung_up(connection);
+            }
+        })
+        .await;
     }
 
     async fn relay(&self, connection: u32, request: Request<Incoming>) -> Response<Body> {
@@ -158,6 +140,43 @@ impl Proxy {
             head.headers.insert(name, value.clone());
         }
     }
+}
+
+/// Accepts connections for ever, each with its number, from 1.
+pub(super) async fn accept<F>(listener: TcpListener, mut serve: impl FnMut(TcpStream, u32) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut connection = 0;
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                connection += 1;
+                tokio::spawn(serve(stream, connection));
+            }
+            // Out of descriptors, most often: waiting helps, giving up does not.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// Serves one connection within the limits of every listener.
+pub(super) async fn serve_connection<S>(stream: TcpStream, service: S)
+where
+    S: HttpService<Incoming, ResBody = Body>,
+    S::Error: Into<BodyError>,
+{
+    let _ = stream.set_nodelay(true);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(HEAD_LIMIT)
+        .max_headers(MOST_HEADERS)
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let _ = connection.await;
 }
 
 /// Takes out what belongs to one hop (RFC 9110, 7.6.1).

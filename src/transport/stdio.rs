@@ -58,6 +58,11 @@ pub fn spawn(command: &ServerCommand, onlooker: Option<Onlooker>) -> Result<(Lin
 }
 
 impl StdioServer {
+    /// The process's number, while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Waits for the server's end once its input is closed; asks it to end, then ends it, where it takes too long
     /// (X17: some servers stay alive at the end of input).
     pub async fn end(mut self) -> Option<ExitStatus> {

@@ -27,6 +27,7 @@ Examples:
   mcpreel record -o session.reel --label ci --note build=1234 -- python -m my_server
   mcpreel record -e API_KEY=… -- my-server      the value goes to the server, never to the reel
   mcpreel record --listen 8080 --url https://example.org/mcp     a reverse proxy on 127.0.0.1:8080
+  mcpreel record --listen 8080 -- my-server                      a stdio server, reached over HTTP
 
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
@@ -73,25 +74,18 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
             let Some(address) = &args.listening.listen else {
                 return Err(CommandError::usage("--url is not built yet without --listen"));
             };
-            return listen::run(args, address, &remote, context);
+            return listen::run(args, address, &listen::Behind::Remote(&remote), context);
         }
         TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
     };
+    if let Some(address) = &args.listening.listen {
+        return listen::run(args, address, &listen::Behind::Command(&server), context);
+    }
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => reels::new_path(&server_name(&words))?,
-    };
-    let failed = |error| CommandError::writing(&path, &error);
-    let (recorder, to_client) = if path == Path::new("-") {
-        let recorder = Recorder::start(ForwardOnly(std::io::stdout()), recorder_options(args)).map_err(failed)?;
-        (recorder, ToClient::Nowhere)
-    } else {
-        let file = reels::create(&path, args.force)?;
-        (Recorder::start(file, recorder_options(args)).map_err(failed)?, ToClient::Stdout)
-    };
+    let (recorder, path) = start_recorder(args, &server_name(&words))?;
+    let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
@@ -109,6 +103,21 @@ fn tell_end(summary: &Summary, path: &Path, context: &Context) {
     if context.verbose > 0 {
         context.printer.note(&format!("{} events in {}", summary.events, path.display()));
     }
+}
+
+/// Starts recording where the user wants it, or into a new reel with the server's name.
+fn start_recorder(args: &RecordArgs, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => reels::new_path(name)?,
+    };
+    let options = recorder_options(args);
+    let started = if path == Path::new("-") {
+        Recorder::start(ForwardOnly(std::io::stdout()), options)
+    } else {
+        Recorder::start(reels::create(&path, args.force)?, options)
+    };
+    Ok((started.map_err(|error| CommandError::writing(&path, &error))?, path))
 }
 
 fn recorder_options(args: &RecordArgs) -> RecorderOptions {

@@ -1,20 +1,21 @@
 //! `record --listen`: the tap as a reverse proxy in front of an HTTP server.
 
-use super::{RecordArgs, recorder_options, tell_end};
+use super::{RecordArgs, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::{Context, Outcome};
+use crate::tap::bridge::Bridge;
 use crate::tap::http::Exchanges;
-use crate::tap::recorder::{ForwardOnly, Recorder};
 use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use crate::transport::access::Access;
+use crate::transport::child::ServerCommand;
+use crate::transport::gateway::Gateway;
 use crate::transport::http::{HttpError, SharedWatch};
 use crate::transport::proxy::Proxy;
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,8 +24,9 @@ use tokio::signal::unix::{SignalKind, signal};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Listening")]
 pub struct ListenOptions {
-    /// Be a reverse proxy here, in front of --url: HOST:PORT, or a port on this machine; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", requires = "url")]
+    /// Listen here: HOST:PORT, or a port on this machine; port 0 takes a free one. In front of --url this is a reverse
+    /// proxy; in front of a server's command, an HTTP server that starts one for each session.
+    #[arg(long, value_name = "ADDR")]
     pub listen: Option<String>,
     /// A name beside those of this machine that `Host` may have (repeatable).
     #[arg(long = "allow-host", value_name = "NAME", requires = "listen")]
@@ -37,39 +39,55 @@ pub struct ListenOptions {
     max_body: u64,
 }
 
+impl ListenOptions {
+    fn access(&self) -> Access {
+        Access { hosts: self.hosts.clone(), origins: self.origins.clone() }
+    }
+}
+
+/// What is behind the listener.
+pub enum Behind<'a> {
+    /// A server that is reached over HTTP.
+    Remote(&'a Remote),
+    /// A server that is started over stdio, one for each session.
+    Command(&'a ServerCommand),
+}
+
 /// Taps until the user ends it.
-pub fn run(args: &RecordArgs, listen: &str, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(args: &RecordArgs, listen: &str, behind: &Behind<'_>, context: &Context) -> Result<Outcome, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
-    runtime.block_on(tap(args, listen, remote, context))
+    runtime.block_on(async {
+        let listener = bind(listen).await?;
+        let address = listener.local_addr().map_err(|error| listening(listen, &error))?;
+        if !address.ip().is_loopback() {
+            let open = format!("{address} is open to other machines: whoever reaches it reaches the server");
+            context.printer.note(&open);
+        }
+        match behind {
+            Behind::Remote(remote) => proxy(args, listener, address, remote, context).await,
+            Behind::Command(command) => gateway(args, listener, address, command, context).await,
+        }
+    })
 }
 
-async fn tap(args: &RecordArgs, listen: &str, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
-    let listener = bind(listen).await?;
-    let address = listener.local_addr().map_err(|error| listening(listen, &error))?;
-    if !address.ip().is_loopback() {
-        context.printer.note(&format!("{address} is open to other machines: whoever reaches it reaches the server"));
-    }
+async fn proxy(
+    args: &RecordArgs,
+    listener: TcpListener,
+    address: SocketAddr,
+    remote: &Remote,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     if remote.insecure {
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => reels::new_path(&host_name(&remote.url))?,
-    };
-    let failed = |error| CommandError::writing(&path, &error);
-    let recorder = if path == Path::new("-") {
-        Recorder::start(ForwardOnly(std::io::stdout()), recorder_options(args)).map_err(failed)?
-    } else {
-        Recorder::start(reels::create(&path, args.force)?, recorder_options(args)).map_err(failed)?
-    };
+    let (recorder, path) = super::start_recorder(args, &host_name(&remote.url))?;
     let shown = secrets::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url()));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
-    let access = Access { hosts: args.listening.hosts.clone(), origins: args.listening.origins.clone() };
-    let proxy = Proxy::new(remote, access, args.listening.max_body, watch).map_err(target_error)?;
+    let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
     recorder.note(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
@@ -79,18 +97,52 @@ async fn tap(args: &RecordArgs, listen: &str, remote: &Remote, context: &Context
         endpoint_path(&remote.url),
         path.display(),
     ));
-    let ended = |error| CommandError::new(ErrorKind::Internal, format!("cannot wait for signals: {error}"));
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt()).map_err(ended)?, signal(SignalKind::terminate()).map_err(ended)?);
-    tokio::select! {
-        () = proxy.serve(listener) => {}
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     tell_end(&recorder.finish(), &path, context);
     Ok(Outcome::Clean)
+}
+
+async fn gateway(
+    args: &RecordArgs,
+    listener: TcpListener,
+    address: SocketAddr,
+    command: &ServerCommand,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    command.prepare().map_err(super::spawn_error)?;
+    let words = command.words();
+    let (recorder, path) = super::start_recorder(args, &super::server_name(&words))?;
+    let backend = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue())));
+    let gateway = Gateway::new(backend, args.listening.access(), args.listening.max_body);
+    let shown = secrets::redact_arguments(&words).join(" ");
+    recorder.note(
+        EventKind::StreamOpened,
+        &json!({"transport": "http", "listen": address.to_string(), "pid": std::process::id()}),
+    );
+    context.printer.note(&format!(
+        "listening on http://{address}/mcp in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
+        path.display(),
+    ));
+    until_ended(Arc::clone(&gateway).serve(listener)).await?;
+    gateway.finish().await;
+    recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
+    tell_end(&recorder.finish(), &path, context);
+    Ok(Outcome::Clean)
+}
+
+/// Works until the user interrupts or ends the process.
+async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandError> {
+    let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot wait for signals: {error}"));
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?);
+    tokio::select! {
+        () = work => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
 }
 
 /// Binds to `HOST:PORT`, or to a port of this machine.

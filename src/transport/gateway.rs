@@ -1,0 +1,298 @@
+//! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
+//! [`Link`] of its own, requests of the stateless era share links as long as their ids differ.
+//!
+//! What is not here: resumption by `Last-Event-ID`, and the older HTTP+SSE. A stream that breaks is not replayed.
+
+mod session;
+
+use super::access::Access;
+use super::http::{Body, BodyError, full};
+use super::link::Link;
+use super::proxy::serve_connection;
+use crate::protocol::revision::{Era, Revision, meta};
+use crate::wire::{Direction, Envelope, MessageKind, json};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http_body_util::{BodyExt, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use session::{Guard, Posted, Session};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// How many links there may be at once.
+const MOST_SESSIONS: usize = 256;
+
+/// A link that was opened for a session, and what is to be awaited once it is closed.
+pub struct Opened {
+    /// The connection to the server.
+    pub link: Link,
+    /// Ends whatever stands behind it.
+    pub end: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// What stands behind a gateway.
+pub trait Backend: Send + Sync {
+    /// Opens a link for a session with this number, from 1. An error is told to the client.
+    fn open(&self, stream: u32) -> Result<Opened, String>;
+    /// A message of a session, as it passes.
+    fn see(&self, stream: u32, direction: Direction, message: &[u8]);
+    /// What a session's server wrote to standard error.
+    fn see_stderr(&self, stream: u32, bytes: &[u8]);
+    /// A session is over.
+    fn closed(&self, stream: u32, by: &str);
+}
+
+/// The listener. See the module.
+pub struct Gateway {
+    backend: Arc<dyn Backend>,
+    access: Access,
+    body_limit: usize,
+    streams: AtomicU32,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    /// The links that requests of the stateless era share.
+    shared: Mutex<Vec<Arc<Session>>>,
+}
+
+impl Gateway {
+    /// A gateway in front of `backend`.
+    pub fn new(backend: Arc<dyn Backend>, access: Access, body_limit: u64) -> Arc<Self> {
+        Arc::new(Self {
+            backend,
+            access,
+            body_limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
+            streams: AtomicU32::new(0),
+            sessions: Mutex::default(),
+            shared: Mutex::default(),
+        })
+    }
+
+    /// Serves connections for ever.
+    pub async fn serve(self: Arc<Self>, listener: TcpListener) {
+        super::proxy::accept(listener, move |stream, _| {
+            let gateway = Arc::clone(&self);
+            let service = service_fn(move |request| {
+                let gateway = Arc::clone(&gateway);
+                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+            });
+            serve_connection(stream, service)
+        })
+        .await;
+    }
+
+    /// Ends every session and waits for what stands behind them.
+    pub async fn finish(&self) {
+        let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
+        all.append(&mut lock(&self.shared));
+        for session in all {
+            session.close("the gateway ended").await;
+        }
+    }
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        match self.respond(request).await {
+            Ok(response) | Err(response) => response,
+        }
+    }
+
+    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Response<Body>> {
+        let (head, body) = request.into_parts();
+        self.access.check(&head.headers).map_err(|reason| plain(StatusCode::FORBIDDEN, &reason))?;
+        if let Some(version) = text(&head.headers, VERSION)
+            && Revision::parse(&version).is_none()
+        {
+            return Err(plain(StatusCode::BAD_REQUEST, &format!("MCP-Protocol-Version {version:?} is not known")));
+        }
+        match head.method {
+            Method::POST => {
+                let body = Limited::new(body, self.body_limit).collect().await;
+                let message =
+                    body.map_err(|error| plain(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()))?.to_bytes();
+                self.post(&head.headers, &message).await
+            }
+            Method::GET => {
+                let session = self.session(&head.headers)?;
+                if !accepts_events(&head.headers) {
+                    return Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"));
+                }
+                let events = session.listen().ok_or_else(|| {
+                    plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
+                })?;
+                Ok(event_stream(None, events))
+            }
+            Method::DELETE => {
+                let session = self.session(&head.headers)?;
+                lock(&self.sessions).remove(&session.id);
+                session.close("DELETE").await;
+                Ok(plain(StatusCode::OK, "the session is over"))
+            }
+            _ => {
+                let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here");
+                refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+                Err(refused)
+            }
+        }
+    }
+
+    async fn post(self: &Arc<Self>, headers: &HeaderMap, message: &[u8]) -> Result<Response<Body>, Response<Body>> {
+        let envelope = Envelope::scan(message);
+        if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
+        }
+        let version = json::at_path(message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
+        let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
+        if is_modern {
+            let session = self.shared_for(&envelope)?;
+            return self.pass(&session, &envelope, message, headers, is_modern).await;
+        }
+        if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
+            let session = self.open(uuid::Uuid::new_v4().to_string())?;
+            lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+            let mut response = self.pass(&session, &envelope, message, headers, is_modern).await?;
+            if let Ok(id) = HeaderValue::from_str(&session.id) {
+                response.headers_mut().insert(SESSION, id);
+            }
+            return Ok(response);
+        }
+        if envelope.method.as_deref() == Some("server/discover") && !headers.contains_key(SESSION) {
+            // A probe without the era's own members.
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
+        }
+        let session = self.session(headers)?;
+        self.pass(&session, &envelope, message, headers, is_modern).await
+    }
+
+    /// Hands a message to a session's server, and answers with what comes of it.
+    async fn pass(
+        &self,
+        session: &Arc<Session>,
+        envelope: &Envelope<'_>,
+        message: &[u8],
+        headers: &HeaderMap,
+        is_modern: bool,
+    ) -> Result<Response<Body>, Response<Body>> {
+        let gone = || rpc_error(StatusCode::BAD_GATEWAY, -32603, "the server behind this gateway has ended");
+        // A line is what the other side reads.
+        let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+        let Some(Posted { mut events, guard }) = session.post(envelope, line, is_modern).await.ok_or_else(gone)? else {
+            return Ok(accepted());
+        };
+        let mut first = events.recv().await.ok_or_else(gone)?;
+        let is_answer = |message: &[u8]| Envelope::scan(message).kind.is_response();
+        while !accepts_events(headers) && !is_answer(&first) {
+            first = events.recv().await.ok_or_else(gone)?;
+        }
+        if is_answer(&first) && (!accepts_events(headers) || events.is_closed() && events.is_empty()) {
+            return Ok(json_answer(&first, is_modern));
+        }
+        Ok(event_stream(Some((first, guard)), events))
+    }
+
+    /// A link of the stateless era on which the ids of this message are free.
+    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>) -> Result<Arc<Session>, Response<Body>> {
+        let mut shared = lock(&self.shared);
+        shared.retain(|session| !session.is_closed());
+        if let Some(free) = shared.iter().find(|session| session.has_room_for(envelope)) {
+            return Ok(Arc::clone(free));
+        }
+        let session = self.open(String::new())?;
+        shared.push(Arc::clone(&session));
+        Ok(session)
+    }
+
+    fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Response<Body>> {
+        lock(&self.sessions).retain(|_, session| !session.is_closed());
+        if lock(&self.sessions).len() >= MOST_SESSIONS {
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
+        }
+        let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
+        let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
+        Ok(Session::start(id, stream, opened, Arc::clone(&self.backend)))
+    }
+
+    /// The session that a request names.
+    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<Body>> {
+        let Some(id) = text(headers, SESSION) else {
+            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id, and is no initialize"));
+        };
+        let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
+        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session, or no more"))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let accept = text(headers, "accept").unwrap_or_default();
+    accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
+}
+
+fn plain(status: StatusCode, reason: &str) -> Response<Body> {
+    let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+fn accepted() -> Response<Body> {
+    let mut response = Response::new(super::http::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+fn rpc_error(status: StatusCode, code: i64, reason: &str) -> Response<Body> {
+    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": reason}});
+    with_json(status, error.to_string().into_bytes())
+}
+
+fn with_json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(full(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// An answer as a body. In the stateless era some errors have a status of their own (2026-07-28, Streamable HTTP).
+fn json_answer(message: &[u8], is_modern: bool) -> Response<Body> {
+    let code = json::at_path(message, &["error", "code"]).and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
+    let status = match code {
+        Some(-32601) if is_modern => StatusCode::NOT_FOUND,
+        Some(-32022..=-32020 | -32602) if is_modern => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    with_json(status, message.to_vec())
+}
+
+/// A stream of events that ends with the channel. What goes with the first message is kept until then.
+fn event_stream(first: Option<(Vec<u8>, Guard)>, events: mpsc::Receiver<Vec<u8>>) -> Response<Body> {
+    let (first, guard) = first.unzip();
+    let later = futures_util::stream::unfold((events, guard), |(mut events, guard)| async move {
+        events.recv().await.map(|message| (message, (events, guard)))
+    });
+    let blocks = futures_util::stream::iter(first).chain(later).map(|message| {
+        let block = [b"event: message\ndata: ", &message[..], b"\n\n"].concat();
+        Ok::<_, BodyError>(Frame::data(Bytes::from(block)))
+    });
+    let mut response = Response::new(StreamBody::new(blocks).boxed_unsync());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1166,7 +1166,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1193,6 +1193,22 @@ _mcpreel() {
                     return 0
                     ;;
                 --queue-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

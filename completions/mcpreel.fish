@@ -57,6 +57,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen here: HOST:PORT, or a port on this machine; port 0 takes a free one. In front of --url this is a reverse proxy; in front of a server\'s command, an HTTP server that starts one for each session' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'The longest body of a request' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F

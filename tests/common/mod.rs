@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -190,16 +191,36 @@ fn spawn(command: &mut Command) -> Child {
     command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"))
 }
 
-fn collect(mut source: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes).expect("a pipe can be read");
-        bytes
-    })
+/// What comes out of a pipe, gathered on a thread.
+struct Gathered {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
-fn join(reader: JoinHandle<Vec<u8>>) -> Vec<u8> {
-    reader.join().expect("the reader does not panic")
+impl Gathered {
+    fn so_far(&self) -> Vec<u8> {
+        self.bytes.lock().expect("not poisoned").clone()
+    }
+}
+
+fn collect(mut source: impl Read + Send + 'static) -> Gathered {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let gathered = Arc::clone(&bytes);
+    let reader = thread::spawn(move || {
+        let mut chunk = vec![0; 64 << 10];
+        loop {
+            match source.read(&mut chunk).expect("a pipe can be read") {
+                0 => return,
+                got => gathered.lock().expect("not poisoned").extend_from_slice(&chunk[..got]),
+            }
+        }
+    });
+    Gathered { bytes, reader }
+}
+
+fn join(gathered: Gathered) -> Vec<u8> {
+    gathered.reader.join().expect("the reader does not panic");
+    std::mem::take(&mut gathered.bytes.lock().expect("not poisoned"))
 }
 
 fn wait(child: &mut Child) -> ExitStatus {
@@ -233,7 +254,7 @@ pub struct Live {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
-    stderr: Option<JoinHandle<Vec<u8>>>,
+    stderr: Option<Gathered>,
 }
 
 impl Live {
@@ -297,6 +318,12 @@ impl Live {
                 return message;
             }
         }
+    }
+
+    /// What it has said on standard error.
+    pub fn stderr_so_far(&self) -> String {
+        let said = self.stderr.as_ref().expect("not ended yet").so_far();
+        String::from_utf8_lossy(&said).into_owned()
     }
 
     pub fn is_running(&mut self) -> bool {

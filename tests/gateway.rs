@@ -1,0 +1,198 @@
+//! Duty: hold `record --listen` in front of a stdio server against what Streamable HTTP says, through a plain socket.
+#![cfg(unix)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
+
+#[expect(dead_code, reason = "each test file uses its part of the stage")]
+mod common;
+
+use common::{BINARY, LIMIT, Live, Stage, until};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+/// A gateway in front of the built-in server, on a free port.
+struct Gateway {
+    process: Live,
+    address: String,
+}
+
+impl Gateway {
+    fn start(stage: &Stage, server: &[&str]) -> Self {
+        let mut words = vec!["record", "-o", "tap.reel", "--listen", "0", "--"];
+        words.extend(server);
+        let process = stage.start(&words);
+        let told = until("the gateway to listen", || {
+            let said = process.stderr_so_far();
+            said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+        });
+        Self { process, address: told }
+    }
+
+    fn request(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let stream = TcpStream::connect(&self.address).expect("connects");
+        stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+        let mut text = format!("{method} /mcp HTTP/1.1\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            text.push_str(&format!("host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n");
+        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        (&stream).write_all(text.as_bytes()).expect("sent");
+        Answer::read(stream)
+    }
+
+    fn post(&self, session: &str, message: &Value) -> Answer {
+        self.request("POST", &[("mcp-session-id", session)], &message.to_string())
+    }
+
+    /// Opens a session and answers its id.
+    fn initialize(&self, client: &str) -> String {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": client, "version": "1"}}});
+        let answer = self.request("POST", &[], &asked.to_string());
+        assert_eq!(answer.status, 200);
+        let session = answer.header("mcp-session-id").expect("a session");
+        assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(&session, &told).status, 202);
+        session
+    }
+
+    fn end(self) {
+        self.process.signal("INT");
+        let output = self.process.end();
+        assert_eq!(output.code(), 0, "{output:?}");
+    }
+}
+
+struct Answer {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: BufReader<TcpStream>,
+}
+
+impl Answer {
+    fn read(stream: TcpStream) -> Self {
+        let mut body = BufReader::new(stream);
+        let mut line = || {
+            let mut line = String::new();
+            body.read_line(&mut line).expect("a line");
+            line.trim_end().to_owned()
+        };
+        let status = line().split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        let headers = std::iter::from_fn(|| Some(line()).filter(|line| !line.is_empty()))
+            .map(|line| {
+                let (name, value) = line.split_once(':').expect("a header");
+                (name.to_ascii_lowercase(), value.trim().to_owned())
+            })
+            .collect();
+        Self { status, headers, body }
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone())
+    }
+
+    fn text(mut self) -> String {
+        let length = self.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
+        let mut text = vec![0; length];
+        self.body.read_exact(&mut text).expect("a body");
+        String::from_utf8(text).expect("text")
+    }
+
+    fn json(self) -> Value {
+        serde_json::from_str(&self.text()).expect("JSON")
+    }
+
+    /// The message of the next event of the stream.
+    fn event(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.body.read_line(&mut line).expect("a line"), 0, "the stream ended");
+            if let Some(data) = line.strip_prefix("data: ") {
+                return serde_json::from_str(data).expect("JSON");
+            }
+        }
+    }
+}
+
+fn emit(id: u64, body: &str) -> Value {
+    let arguments = json!({"kind": "reminder", "body": body});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "emit", "arguments": arguments}})
+}
+
+#[test]
+fn sessions_have_servers_of_their_own_and_are_not_mixed() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    let sessions = [gateway.initialize("first"), gateway.initialize("second")];
+    assert_ne!(sessions[0], sessions[1]);
+    for (number, session) in sessions.iter().enumerate() {
+        let mut events = gateway.request("GET", &[("mcp-session-id", session)], "");
+        assert_eq!((events.status, events.header("content-type").as_deref()), (200, Some("text/event-stream")));
+        let called = gateway.post(session, &emit(2, &format!("for {number}"))).json();
+        assert_eq!((&called["id"], &called["result"]["isError"]), (&json!(2), &Value::Null), "{called}");
+        assert_eq!(events.event()["params"]["reminder"]["body"], format!("for {number}"));
+        let second = gateway.request("GET", &[("mcp-session-id", session)], "");
+        assert_eq!(second.status, 409, "one stream listens");
+    }
+    assert_eq!(gateway.request("DELETE", &[("mcp-session-id", &sessions[0])], "").status, 200);
+    assert_eq!(gateway.post(&sessions[0], &emit(3, "late")).status, 404);
+    assert_eq!(gateway.post(&sessions[1], &emit(3, "still here")).status, 200);
+    gateway.end();
+    for (stream, client, own, other) in [(1, "first", "for 0", "for 1"), (2, "second", "for 1", "for 0")] {
+        let shown = stage.ok(&["show", "tap.reel", "--format", "json", &format!("stream:{stream}")]).out();
+        assert!(shown.contains(client) && shown.contains(own) && !shown.contains(other), "{shown}");
+    }
+    stage.ok(&["validate", "tap.reel"]);
+}
+
+#[test]
+fn what_does_not_belong_is_refused() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    let refused = |headers: &[(&str, &str)], body: &str| gateway.request("POST", headers, body).status;
+    assert_eq!(refused(&[], &ping), 400);
+    assert_eq!(refused(&[("mcp-session-id", "nobody")], &ping), 404);
+    assert_eq!(refused(&[("mcp-protocol-version", "1999-01-01")], &ping), 400);
+    assert_eq!(refused(&[("host", "evil.example")], &ping), 403);
+    assert_eq!(refused(&[("origin", "https://evil.example")], &ping), 403);
+    let broken = gateway.request("POST", &[], "{\"jsonrpc\"");
+    assert_eq!((broken.status, broken.json()["error"]["code"].as_i64()), (400, Some(-32700)));
+    assert_eq!(gateway.request("PUT", &[], "").status, 405);
+    gateway.end();
+}
+
+#[test]
+fn the_stateless_era_shares_servers_and_gives_errors_their_status() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    for id in [1, 2] {
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}});
+        let answer = gateway.request("POST", &[("mcp-protocol-version", "2026-07-28")], &asked.to_string());
+        // The built-in server is of the era before.
+        assert_eq!(answer.status, 404);
+        assert_eq!(answer.json()["error"]["code"], -32601);
+    }
+    gateway.end();
+    let streams = stage.ok(&["show", "tap.reel", "--format", "json", "event:stream-opened"]).out();
+    assert_eq!(streams.lines().count(), 2, "the gateway's own and one server's: {streams}");
+}
+
+#[test]
+fn a_server_that_ends_is_told() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", "read line; echo gone >&2; exit 3"]);
+    let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+    let answer = gateway.request("POST", &[], &asked.to_string());
+    assert_eq!(answer.status, 502);
+    assert!(answer.json()["error"]["message"].as_str().is_some_and(|told| told.contains("has ended")));
+    gateway.end();
+    let shown = stage.ok(&["show", "tap.reel"]).out();
+    assert!(shown.contains("gone") && shown.contains("the server ended"), "{shown}");
+}

@@ -5,6 +5,7 @@
 //! neither, by the connection.
 
 mod body;
+mod coding;
 
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -13,6 +14,7 @@ use crate::transport::http::{Seen, Watch};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
 use body::{Piece, Reading};
+use coding::Decoder;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
@@ -57,6 +59,8 @@ struct Exchange {
     is_mcp: bool,
     request: Reading,
     response: Reading,
+    /// Undoes the response's coding.
+    decoder: Option<Decoder>,
     request_over: bool,
     response_over: bool,
     /// The endpoint that this exchange handed out.
@@ -138,6 +142,7 @@ impl Exchanges {
                 is_mcp,
                 request,
                 response: Reading::of(Some(""), false),
+                decoder: None,
                 request_over: false,
                 response_over: false,
                 endpoint: None,
@@ -172,12 +177,11 @@ impl Exchanges {
             exchange.response = Reading::frames(Role::Client);
             exchange.request_over = false;
         } else {
-            let encoded = head.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
-            let kind = text(head.headers.get(header::CONTENT_TYPE));
-            exchange.response = match encoded {
-                true => Reading::of(Some(""), exchange.is_mcp),
-                false => Reading::of(kind.as_deref().or(Some("")), exchange.is_mcp),
-            };
+            let coding = text(head.headers.get(header::CONTENT_ENCODING)).filter(|coding| coding != "identity");
+            exchange.decoder = coding.as_deref().and_then(Decoder::of);
+            let is_readable = coding.is_none() || exchange.decoder.is_some();
+            let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
+            exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable);
         }
         state.open.insert(number, exchange);
     }
@@ -186,6 +190,19 @@ impl Exchanges {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
         let (stream, mut endpoint) = (exchange.stream, None);
+        let decoded = match (&mut exchange.decoder, direction) {
+            (Some(decoder), Direction::ServerToClient) => match decoder.push(bytes) {
+                Ok(decoded) => Some(decoded),
+                Err(error) => {
+                    let told = json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
+                    self.transport(stream, number, direction, &told);
+                    (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false));
+                    None
+                }
+            },
+            _ => None,
+        };
+        let bytes = decoded.as_deref().unwrap_or(bytes);
         let reading = exchange.reading(direction);
         reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, &piece).or(endpoint.take()));
         if let Some(endpoint) = endpoint {

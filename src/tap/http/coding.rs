@@ -1,0 +1,97 @@
+//! Content codings undone, so that what a compressed body says can be read (RFC 9110, 8.4). What passes stays as it is.
+
+use brotli_decompressor::DecompressorWriter;
+use flate2::write::{MultiGzDecoder, ZlibDecoder};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Undoes one coding.
+pub struct Decoder {
+    decoder: Box<dyn Write + Send>,
+    decoded: Decoded,
+}
+
+impl Decoder {
+    /// For a `Content-Encoding`; `None` where it is not known.
+    pub fn of(coding: &str) -> Option<Self> {
+        let decoded = Decoded::default();
+        let sink = decoded.clone();
+        let decoder: Box<dyn Write + Send> = match coding.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(sink)),
+            "deflate" => Box::new(ZlibDecoder::new(sink)),
+            "br" => Box::new(DecompressorWriter::new(sink, 16 << 10)),
+            "zstd" => Box::new(zstd::stream::write::Decoder::new(sink).ok()?),
+            _ => return None,
+        };
+        Some(Self { decoder, decoded })
+    }
+
+    /// Takes the next bytes and answers what they decode to.
+    pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        self.decoder.write_all(bytes)?;
+        self.decoder.flush()?;
+        Ok(std::mem::take(&mut self.decoded.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+/// Where decoders leave what they decode.
+#[derive(Clone, Default)]
+struct Decoded(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Decoded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::{GzEncoder, ZlibEncoder};
+
+    const TEXT: &[u8] = b"data: {\"jsonrpc\":\"2.0\"}\n\n";
+
+    fn decoded(coding: &str, body: &[u8], chunk: usize) -> Vec<u8> {
+        let mut decoder = Decoder::of(coding).expect("known");
+        body.chunks(chunk).flat_map(|chunk| decoder.push(chunk).expect("decodes")).collect()
+    }
+
+    #[test]
+    fn every_coding_is_undone_in_pieces() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(TEXT).expect("a Vec takes all");
+        zlib.write_all(TEXT).expect("a Vec takes all");
+        let zstd = zstd::encode_all(TEXT, 1).expect("encodes");
+        // A brotli stream of one stored block.
+        let brotli = [&[0x0b, 0x0c, 0x80][..], TEXT, &[0x03]].concat();
+        let bodies = [
+            ("gzip", gzip.finish().expect("ends")),
+            ("deflate", zlib.finish().expect("ends")),
+            ("zstd", zstd),
+            ("br", brotli),
+        ];
+        for (coding, body) in bodies {
+            for chunk in [1, 5, 1000] {
+                assert_eq!(decoded(coding, &body, chunk), TEXT, "{coding} in pieces of {chunk}");
+            }
+        }
+        assert!(Decoder::of("compress").is_none());
+        assert!(Decoder::of("gzip").expect("known").push(b"not gzip at all").is_err());
+    }
+
+    #[test]
+    fn an_event_comes_out_as_soon_as_it_is_flushed() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(TEXT).expect("a Vec takes all");
+        gzip.flush().expect("flushes");
+        let mut decoder = Decoder::of("gzip").expect("known");
+        assert_eq!(decoder.push(gzip.get_ref()).expect("decodes"), TEXT);
+    }
+}

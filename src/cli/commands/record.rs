@@ -61,7 +61,7 @@ enum Overload {
 }
 
 pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let server = match args.target.resolve()? {
+    let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
         TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
         TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),

@@ -103,30 +103,34 @@ pub fn find(config: Option<&Path>, name: Option<&str>, context: &Context) -> Res
         Some(path) => vec![ConfigFile::read(path)?],
         None => usual_files(context)?,
     };
-    let Some(name) = name else {
-        return only_one(files);
+    let mut found = match name {
+        Some(name) => of_name(name, &files)?,
+        None => vec![only_one(files)?],
     };
+    let others: Vec<String> = found[1..].iter().map(Found::place).collect();
+    let first = found.swap_remove(0);
+    let (name, place) = (&first.entry.name, first.place());
+    if !others.is_empty() {
+        context.printer.note(&format!("{name} is taken from {place}; it is also in {}", others.join(", ")));
+    } else if context.verbose > 0 {
+        context.printer.note(&format!("{name} is taken from {place}"));
+    }
+    if first.entry.is_disabled() {
+        context.printer.note(&format!("{name} is disabled in {place}; it is used all the same"));
+    }
+    Ok(first)
+}
+
+/// Every server of the name, the one to take first.
+fn of_name(name: &str, files: &[ConfigFile]) -> Result<Vec<Found>, CommandError> {
     let current = current_folder()?;
-    let mut found: Vec<Found> = Vec::new();
-    for file in &files {
+    let mut found = Vec::new();
+    for file in files {
         let mut here: Vec<&Entry> = file.entries.iter().filter(|entry| entry.name == name).collect();
         here.sort_by_key(|entry| std::cmp::Reverse(nearness(entry.project.as_deref(), &current)));
         found.extend(here.into_iter().map(|entry| Found { path: file.path.clone(), entry: entry.clone() }));
     }
-    if found.is_empty() {
-        return Err(unknown(name, &files));
-    }
-    let others: Vec<String> = found[1..].iter().map(Found::place).collect();
-    let first = found.swap_remove(0);
-    if !others.is_empty() {
-        context.printer.note(&format!("{name} is taken from {}; it is also in {}", first.place(), others.join(", ")));
-    } else if context.verbose > 0 {
-        context.printer.note(&format!("{name} is taken from {}", first.place()));
-    }
-    if first.entry.is_disabled() {
-        context.printer.note(&format!("{name} is disabled in {}; it is used all the same", first.place()));
-    }
-    Ok(first)
+    if found.is_empty() { Err(unknown(name, files)) } else { Ok(found) }
 }
 
 /// A file with one server needs no name.

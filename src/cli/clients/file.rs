@@ -5,7 +5,8 @@ use super::tree::Format;
 use crate::cli::error::{CommandError, ErrorKind};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Component, Path, PathBuf};
 
 const BOM: &str = "\u{feff}";
 
@@ -26,7 +27,7 @@ pub struct ConfigFile {
 impl ConfigFile {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CommandError> {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = absolute(path);
         let whole = std::fs::read_to_string(&path).map_err(|error| CommandError::reading(&path, &error))?;
         let (has_bom, text) = match whole.strip_prefix(BOM) {
             Some(rest) => (true, rest.to_owned()),
@@ -40,13 +41,15 @@ impl ConfigFile {
     }
 
     /// Puts a new text in the file's place, unless somebody has changed it since it was read. The file a link leads to
-    /// is replaced in one step, with the permissions it had. Gives the copy of the old one, where one was wanted.
+    /// is replaced in one step, with the owner and the permissions it had. Gives the copy of the old one, where one was wanted.
     pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         let real = self.path.canonicalize().map_err(failed)?;
-        let permissions = std::fs::metadata(&real).map_err(failed)?.permissions();
+        let about = std::fs::metadata(&real).map_err(failed)?;
         let mut temporary = tempfile_beside(&real).map_err(failed)?;
-        temporary.file.set_permissions(permissions).map_err(failed)?;
+        temporary.file.set_permissions(about.permissions()).map_err(failed)?;
+        // Only a superuser may give a file away; for everybody else it is their own already.
+        let _ = fchown(&temporary.file, Some(about.uid()), Some(about.gid()));
         temporary.file.write_all(self.whole(text).as_bytes()).map_err(failed)?;
         temporary.file.sync_all().map_err(failed)?;
         if std::fs::read(&real).map_err(failed)? != self.whole(&self.text).as_bytes() {
@@ -63,6 +66,16 @@ impl ConfigFile {
     fn whole(&self, text: &str) -> String {
         format!("{}{text}", if self.has_bom { BOM } else { "" })
     }
+}
+
+/// The path from the root on, without `..`; a link stays a link.
+fn absolute(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if !whole.components().any(|part| part == Component::ParentDir) {
+        return whole;
+    }
+    let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.zip(whole.file_name()).map_or_else(|| whole.clone(), |(folder, name)| folder.join(name))
 }
 
 /// A copy beside the file, `FILE.bak-TIME`, never in place of another one.
@@ -91,7 +104,6 @@ struct Temporary {
 }
 
 fn tempfile_beside(path: &Path) -> io::Result<Temporary> {
-    use std::os::unix::fs::OpenOptionsExt;
     let path = beside(path, &format!(".{}.part", std::process::id()));
     let file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     Ok(Temporary { file, path: Some(path) })
@@ -111,5 +123,52 @@ impl Drop for Temporary {
         if let Some(path) = &self.path {
             let _ = std::fs::remove_file(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.json");
+        std::fs::write(&path, "\u{feff}{}").unwrap();
+        let file = ConfigFile::read(&path).unwrap();
+        std::fs::write(&path, "{}").unwrap();
+        let error = file.replace("{\"a\": 1}", Some("now")).unwrap_err();
+        assert!(error.message.contains("was changed meanwhile"), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+        assert_eq!(names(folder.path()), ["f.json"]);
+    }
+
+    #[test]
+    fn each_copy_of_the_old_file_has_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.json");
+        std::fs::write(&path, "\u{feff}{}").unwrap();
+        for text in ["[1]", "[2]"] {
+            let copy = ConfigFile::read(&path).unwrap().replace(text, Some("now")).unwrap();
+            assert!(copy.is_some_and(|copy| copy.is_file()));
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}[2]");
+        assert_eq!(names(folder.path()), ["f.json", "f.json.bak-now", "f.json.bak-now.1"]);
+        assert_eq!(std::fs::read_to_string(folder.path().join("f.json.bak-now.1")).unwrap(), "\u{feff}[1]");
+    }
+
+    #[test]
+    fn a_path_has_no_way_back_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        let expected = folder.path().canonicalize().unwrap().join("f.json");
+        assert_eq!(absolute(&folder.path().join("sub/../f.json")), expected);
     }
 }

@@ -17,6 +17,7 @@ pub fn without_secrets(text: &str, format: Format) -> Result<String, String> {
 
 fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
     match &node.kind {
+        Kind::Text(text) if is_reference(text) => {}
         Kind::Text(text) => {
             let shown = if is_secret {
                 secrets::REDACTED.to_owned()
@@ -42,7 +43,7 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
             for (at, element) in elements.iter().enumerate() {
                 // What follows --header-env names a variable.
                 let is_name = at.checked_sub(1).is_some_and(|before| words[before] == "--header-env");
-                if shown[at] != words[at] && !is_name {
+                if shown[at] != words[at] && !is_name && !is_reference(&words[at]) {
                     splices.push((element.range.clone(), quote(&shown[at])));
                 }
             }
@@ -50,4 +51,12 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
         Kind::List(elements) => elements.iter().for_each(|one| hide(one, is_secret, splices)),
         Kind::Other(_) => {}
     }
+}
+
+/// Whether a text only names the variable that holds a secret: `Bearer ${TOKEN}`.
+fn is_reference(text: &str) -> bool {
+    let value = text.strip_prefix("Authorization:").unwrap_or(text).trim();
+    let name =
+        value.strip_prefix("Bearer ").unwrap_or(value).strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| name.chars().all(|found| found.is_ascii_alphanumeric() || "_:".contains(found)))
 }

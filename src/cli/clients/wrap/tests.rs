@@ -224,6 +224,9 @@ fn secrets_are_not_shown() {
     for kept in ["\"--token\"", "\"--x\"", "\"A\": \"[redacted]\"", "http://[redacted]@h"] {
         assert!(shown.contains(kept), "{kept} in {shown}");
     }
+    let named = json(r#"{"env": {"A": "${env:TOKEN}", "B": "Bearer ${TOKEN}", "C": "${TOKEN:-S1}", "D": "${A}S1"}}"#);
+    let shown = without_secrets(&named, Format::Json).unwrap();
+    assert!(!shown.contains("S1") && shown.contains("${env:TOKEN}") && shown.contains("Bearer ${TOKEN}"), "{shown}");
     let there = wrapped(&json(r#"{"url": "http://h", "headers": {"Authorization": "S1"}}"#), Format::Json);
     let shown = without_secrets(&there, Format::Json).unwrap();
     assert!(!shown.contains("S1") && shown.contains("Authorization=MCPREEL_H_1"), "{shown}");

@@ -42,6 +42,8 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a ser
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "man" -d 'Print a manual page, or write all of them'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -57,12 +59,20 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result (or error), laid out'
@@ -75,12 +85,20 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-versio
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -108,12 +126,20 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l force -d 'Send it even where the server did not subscribe'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l tool -d 'The tool\'s bare name (tool events)' -r
@@ -131,12 +157,20 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l no-call -d 'Name the context tools, but do not call them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l text -d 'What happened, in words' -r
@@ -295,6 +329,27 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l force -d 'Overwrite the file'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l config -d 'The client\'s configuration; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l bin -d 'The mcpreel that the client is to start; this one where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l all -d 'Every server of the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -s y -l yes -d 'Write without asking'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l dry-run -d 'Show the change and write nothing'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l no-backup -d 'Keep no copy of the old file (FILE.bak-TIME)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -l config -d 'The client\'s configuration; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -l all -d 'Every server of the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -s y -l yes -d 'Write without asking'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -l dry-run -d 'Show the change and write nothing'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -l no-backup -d 'Keep no copy of the old file (FILE.bak-TIME)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand unwrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -l all -d 'Write every shell\'s script into this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand completions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -307,21 +362,23 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "export" -d 'Write a reel in another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "import" -d 'Make a reel of another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Push an event to the host that started this command as its server'

@@ -15,11 +15,11 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel unwrap everything                          in the one usual place that has it; asks before it writes
+  mcpreel unwrap everything                          in the usual place that has it; asks first
   mcpreel unwrap --all --config .mcp.json --dry-run  shows what would change
   mcpreel unwrap --all --config .mcp.json --yes
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be \
 read or edited.")]
 pub struct UnwrapArgs {
     #[command(flatten)]

@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel wrap everything                          in the one usual place that has it; asks before it writes
+  mcpreel wrap everything                          in the usual place that has it; asks first
   mcpreel wrap --all --config .mcp.json --dry-run  shows what would change
   mcpreel wrap github --config ~/.codex/config.toml --yes
   mcpreel unwrap --all --config .mcp.json --yes
 
-The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the user's files
-of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
+The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the user's \
+files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be \
 read or edited.")]
 pub struct WrapArgs {
     #[command(flatten)]
@@ -41,7 +41,8 @@ pub struct WrapArgs {
 /// Which servers, in which file, and how to go about it.
 #[derive(Debug, Args)]
 pub struct Selection {
-    /// The servers' names.
+    /// The servers' names; the only server needs none.
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Every server of the file.
     #[arg(long, conflicts_with = "names")]

@@ -143,6 +143,11 @@ impl Entry {
         })
     }
 
+    /// Whether it says that its server is not started but attached to.
+    pub fn says_remote(&self) -> bool {
+        TRANSPORTS.iter().filter_map(|name| self.node.text_of(name)).any(|kind| kind != "stdio")
+    }
+
     /// The command's words as they stand there, none where there is no command.
     pub fn words(&self) -> Vec<&str> {
         ["command", "args"]
@@ -167,10 +172,9 @@ impl Entry {
 
     /// What it comes to.
     pub fn resolve(&self, names: &Names<'_>, overrides: &Overrides<'_>) -> Result<Server, EntryError> {
-        let is_remote = TRANSPORTS.iter().filter_map(|name| self.node.text_of(name)).any(|kind| kind != "stdio");
         let argv = self.argv(names)?;
         match self.url() {
-            Some((member, url)) if argv.is_empty() || is_remote => Ok(Server::Remote {
+            Some((member, url)) if argv.is_empty() || self.says_remote() => Ok(Server::Remote {
                 url: expand_field(url, &member.name, names)?,
                 headers: self.headers(names, overrides)?,
             }),

@@ -99,12 +99,14 @@ fn has_the_same(one: &Entry, other: &Entry) -> bool {
 }
 
 fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
-    match place.entry.node.get("command").map(|member| &member.value.kind) {
+    let Entry { node, .. } = place.entry;
+    match node.get("command").map(|member| &member.value.kind) {
+        _ if place.entry.says_remote() && place.entry.url().is_some() => url::put_in(place, program),
         Some(Kind::Text(_)) => put_before_text(place, program),
         Some(Kind::List(words)) if !words.is_empty() => {
             let mut own = vec![quote(program)];
             own.extend(tap_words(&place.entry.name).map(|word| quote(&word)));
-            let command = place.entry.node.get("command").ok_or(EditError::Nothing)?;
+            let command = node.get("command").ok_or(EditError::Nothing)?;
             Ok(spliced(place.text, vec![insert_front(place.text, &command.value, words, &own)]))
         }
         _ => url::put_in(place, program),

@@ -116,7 +116,7 @@ impl Selection {
 
     /// The files, each with the names of the servers to edit in it.
     fn files(&self, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
-        let mut files = match &self.config {
+        let files = match &self.config {
             Some(path) => vec![ConfigFile::read(path)?],
             None => usual_files(context)?,
         };
@@ -136,7 +136,7 @@ impl Selection {
                 }
             }
         }
-        Ok(files.drain(..).zip(names_by_file).filter(|(_, names)| !names.is_empty()).collect())
+        Ok(files.into_iter().zip(names_by_file).filter(|(_, names)| !names.is_empty()).collect())
     }
 
     /// All servers of the one file there is; or the only server.
@@ -149,13 +149,11 @@ impl Selection {
         if files.len() > 1 {
             return Err(several("there are several configurations", files.iter().map(|file| file.path.as_path())));
         }
-        let names = |file: &ConfigFile| {
-            let mut names: Vec<String> = file.entries.iter().map(|entry| entry.name.clone()).collect();
-            names.sort();
-            names.dedup();
-            names
+        let with_names = |file: ConfigFile| {
+            let names = file.entries.iter().map(|entry| entry.name.clone()).collect();
+            (file, names)
         };
-        Ok(files.into_iter().map(|file| (names(&file), file)).map(|(names, file)| (file, names)).collect())
+        Ok(files.into_iter().map(with_names).collect())
     }
 
     /// The file's text with every server of these names edited, in each project that has one.

@@ -96,6 +96,14 @@ fn a_url_that_holds_a_secret_stays_off_the_command_line_too() {
 }
 
 #[test]
+fn a_url_wins_over_a_command_where_the_entry_says_so() {
+    let before = json(r#"{"type": "sse", "command": "a", "args": ["b"], "url": "http://h"}"#);
+    let there = wrapped(&before, Format::Json);
+    assert_eq!(entry(&there, Format::Json).words(), [TAP, "record", "--label", "s", "--url", "http://h"]);
+    assert_eq!(unwrapped(&there, Format::Json), before);
+}
+
+#[test]
 fn what_somebody_changed_meanwhile_is_kept() {
     let changed = |text: &str, from: &str, to: &str| {
         let there = wrapped(text, Format::Json);

@@ -59,7 +59,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
@@ -85,7 +85,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-versio
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
@@ -126,7 +126,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
@@ -157,7 +157,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F

@@ -11,7 +11,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 /// A configuration with the built-in server in it.
 fn with_live(rest: &str) -> String {
     format!(
-        "{{\n  // mine\n  \"mcpServers\": {{\n    \"live\": {{\n      \"command\": {BINARY:?},\n      \"args\": [\"serve\"]\n    }}{rest}\n  }},\n}}\n"
+        "{{\n  // mine\n  \"mcpServers\": {{\n    \"live\": {{\n\
+        \x20     \"command\": {BINARY:?},\n      \"args\": [\"serve\"]\n    }}{rest}\n  }},\n}}\n"
     )
 }
 

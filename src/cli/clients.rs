@@ -156,7 +156,7 @@ pub struct Workspace {
 }
 
 impl Found {
-    /// The folder it works in: its project's; the current one for what is the user's everywhere; else where the file is.
+    /// The folder it works in: its project's; the current one for what is the user's everywhere; else the file's.
     pub fn workspace(&self, current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Workspace {
         if let Some(project) = &self.entry.project {
             return Workspace { folder: project.into(), is_project: true };

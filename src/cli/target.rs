@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
-    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; env:NAME takes that from the environment.
+    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
     #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session"])]
     url: Option<String>,
     /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment.

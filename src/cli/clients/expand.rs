@@ -21,8 +21,8 @@ pub enum ExpandError {
     ClientOnly(String),
 }
 
-/// The text with `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` replaced by what they
-/// stand for. Everything else stays as it is: a lone `$`, `$VAR`, a shell's `${VAR%.*}`.
+/// The text with `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` replaced by what
+/// they stand for. Everything else stays as it is: a lone `$`, `$VAR`, a shell's `${VAR%.*}`.
 pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

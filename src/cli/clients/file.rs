@@ -41,7 +41,8 @@ impl ConfigFile {
     }
 
     /// Puts a new text in the file's place, unless somebody has changed it since it was read. The file a link leads to
-    /// is replaced in one step, with the owner and the permissions it had. Gives the copy of the old one, where one was wanted.
+    /// is replaced in one step, with the owner and the permissions it had. Gives the copy of the old one, where one was
+    /// wanted.
     pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         let real = self.path.canonicalize().map_err(failed)?;

@@ -10,8 +10,8 @@ use clap::Args;
 
 /// Take the tap out of an MCP client's configuration again.
 ///
-/// What `mcpreel wrap` changed is as it was before, byte for byte. Where somebody has changed the entry meanwhile, or has
-/// put the tap there by hand, it becomes what stands behind the tap.
+/// What `mcpreel wrap` changed is as it was before, byte for byte. Where somebody has changed the entry meanwhile, or
+/// has put the tap there by hand, it becomes what stands behind the tap.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -19,8 +19,8 @@ Examples:
   mcpreel unwrap --all --config .mcp.json --dry-run  shows what would change
   mcpreel unwrap --all --config .mcp.json --yes
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be \
-read or edited.")]
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot \
+be read or edited.")]
 pub struct UnwrapArgs {
     #[command(flatten)]
     selection: Selection,

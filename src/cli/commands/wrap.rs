@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Put the tap in front of servers in an MCP client's configuration.
 ///
-/// A server's command becomes `mcpreel record -- COMMAND`, a URL becomes a command that attaches to it. Every other byte
-/// of the file stays as it is, and `mcpreel unwrap` restores the rest. The change is shown before it is written. Restart
-/// the client, work as usual, and look with `mcpreel show`.
+/// A server's command becomes `mcpreel record -- COMMAND`, a URL becomes a command that attaches to it. Every other
+/// byte of the file stays as it is, and `mcpreel unwrap` restores the rest. The change is shown before it is written.
+/// Restart the client, work as usual, and look with `mcpreel show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,11 +25,11 @@ Examples:
   mcpreel wrap github --config ~/.codex/config.toml --yes
   mcpreel unwrap --all --config .mcp.json --yes
 
-The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the user's \
-files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
+The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the \
+user's files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot be \
-read or edited.")]
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot \
+be read or edited.")]
 pub struct WrapArgs {
     #[command(flatten)]
     selection: Selection,

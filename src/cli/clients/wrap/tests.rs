@@ -5,7 +5,7 @@ use crate::cli::clients::tree::parse;
 use crate::cli::clients::without_secrets;
 use proptest::prelude::*;
 
-const TAP: &str = "/opt/mcpreel";
+const TAP: &str = "/mcpreel";
 
 fn entry(text: &str, format: Format) -> Entry {
     read(text, format).unwrap_or_else(|error| panic!("{error}: {text}")).remove(0)
@@ -38,28 +38,30 @@ fn the_words_of_a_command_move_behind_the_tap() {
     for (before, after) in [
         (
             r#"{"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}}"#,
-            r#"{"command": "/opt/mcpreel", "args": ["record", "--label", "s", "--", "npx", "-y", "x"], "env": {"A": "1"}}"#,
+            r#"{"command": "/mcpreel", "args": ["record", "--label", "s", "--", "npx", "-y", "x"], "env": {"A": "1"}}"#,
         ),
         (
             r#"{"args": [ ], "command": "\u0061"}"#,
-            r#"{"args": ["record", "--label", "s", "--", "\u0061" ], "command": "/opt/mcpreel"}"#,
+            r#"{"args": ["record", "--label", "s", "--", "\u0061" ], "command": "/mcpreel"}"#,
         ),
-        (r#"{"command":"a"}"#, r#"{"command":"/opt/mcpreel","args":["record", "--label=s", "--", "a"]}"#),
+        (r#"{"command":"a"}"#, r#"{"command":"/mcpreel","args":["record", "--label=s", "--", "a"]}"#),
         (
             "{\n\t\"command\": \"a\", // c\n\t\"cwd\": \"/\"\n}",
-            "{\n\t\"command\": \"/opt/mcpreel\",\n\t\"args\": [\"record\", \"--label=s\", \"--\", \"a\"], // c\n\t\"cwd\": \"/\"\n}",
+            "{\n\t\"command\": \"/mcpreel\",\n\
+            \t\"args\": [\"record\", \"--label=s\", \"--\", \"a\"], // c\n\t\"cwd\": \"/\"\n}",
         ),
         (
             "{\"command\": \"a\", \"args\": [\n  // first\n  \"b\",\n]}",
-            "{\"command\": \"/opt/mcpreel\", \"args\": [\n  // first\n  \"record\",\n  \"--label\",\n  \"s\",\n  \"--\",\n  \"a\",\n  \"b\",\n]}",
+            "{\"command\": \"/mcpreel\", \"args\": [\n  // first\n\
+            \x20 \"record\",\n  \"--label\",\n  \"s\",\n  \"--\",\n  \"a\",\n  \"b\",\n]}",
         ),
         (
             r#"{"command": ["uv", "run", "x"]}"#,
-            r#"{"command": ["/opt/mcpreel", "record", "--label", "s", "--", "uv", "run", "x"]}"#,
+            r#"{"command": ["/mcpreel", "record", "--label", "s", "--", "uv", "run", "x"]}"#,
         ),
         (
             r#"{"command": "a", "args": ["--", "b"]}"#,
-            r#"{"command": "/opt/mcpreel", "args": ["record", "--label", "s", "--", "a", "--", "b"]}"#,
+            r#"{"command": "/mcpreel", "args": ["record", "--label", "s", "--", "a", "--", "b"]}"#,
         ),
     ] {
         there_and_back(&json(before), &json(after), Format::Json);
@@ -69,7 +71,8 @@ fn the_words_of_a_command_move_behind_the_tap() {
 #[test]
 fn a_url_becomes_a_command_and_its_header_values_stay_off_the_command_line() {
     let before = json(
-        "{\n  \"type\": \"http\",\n  \"url\": \"https://h/mcp\", // there\n  \"headers\": {\"Authorization\": \"Bearer t0k\"},\n  \
+        "{\n  \"type\": \"http\",\n  \"url\": \"https://h/mcp\", // there\n\
+        \x20 \"headers\": {\"Authorization\": \"Bearer t0k\"},\n  \
         \"timeout\": 5\n}",
     );
     let there = wrapped(&before, Format::Json);
@@ -119,7 +122,8 @@ fn what_somebody_changed_meanwhile_is_kept() {
     assert_eq!(changed(&bare, "\"npx\"]", "\"npx\",]"), serde_json::json!({"command": "npx"}));
 
     let url = json(
-        r#"{"type": "sse", "httpUrl": "http://h/sse", "headers": {"A": "1", "B": "2"}, "env": {"E": "e"}, "timeout": 5}"#,
+        r#"{"type": "sse", "httpUrl": "http://h/sse", "headers": {"A": "1", "B": "2"}, "env": {"E": "e"},
+        "timeout": 5}"#,
     );
     let expected = serde_json::json!({
         "type": "sse", "httpUrl": "http://other", "headers": {"A": "1", "B": "2"}, "env": {"E": "e"}, "timeout": 5
@@ -164,16 +168,14 @@ fn toml_is_edited_in_place() {
     for (before, after) in [
         (
             "command = 'npx' # c\nargs = [ '-y', \"x\" ]\n\n[mcp_servers.s.env]\nA = '1'\n",
-            "command = \"/opt/mcpreel\" # c\nargs = [ \"record\", \"--label\", \"s\", \"--\", 'npx', '-y', \"x\" ]\n\n\
+            "command = \"/mcpreel\" # c\nargs = [ \"record\", \"--label\", \"s\", \"--\", 'npx', '-y', \"x\" ]\n\n\
             [mcp_servers.s.env]\nA = '1'\n",
         ),
-        (
-            "  command = 'a' # c\n",
-            "  command = \"/opt/mcpreel\"\n  args = [\"record\", \"--label=s\", \"--\", 'a'] # c\n",
-        ),
+        ("  command = 'a' # c\n", "  command = \"/mcpreel\"\n  args = [\"record\", \"--label=s\", \"--\", 'a'] # c\n"),
         (
             "command = 'a'\nargs = [\n  # c\n  'b',\n]\n",
-            "command = \"/opt/mcpreel\"\nargs = [\n  # c\n  \"record\",\n  \"--label\",\n  \"s\",\n  \"--\",\n  'a',\n  'b',\n]\n",
+            "command = \"/mcpreel\"\nargs = [\n  # c\n\
+            \x20 \"record\",\n  \"--label\",\n  \"s\",\n  \"--\",\n  'a',\n  'b',\n]\n",
         ),
     ] {
         there_and_back(&with(before), &with(after), Format::Toml);
@@ -181,19 +183,21 @@ fn toml_is_edited_in_place() {
         there_and_back(&before, &after, Format::Toml);
     }
     let inline = "[mcp_servers]\ns = { command = 'a' }\n";
-    let expected =
-        "[mcp_servers]\ns = { command = \"/opt/mcpreel\", args = [\"record\", \"--label=s\", \"--\", 'a'] }\n";
+    let expected = "[mcp_servers]\ns = { command = \"/mcpreel\", args = [\"record\", \"--label=s\", \"--\", 'a'] }\n";
     there_and_back(inline, expected, Format::Toml);
     let dotted = "mcp_servers.s.command = 'a'\nmcp_servers.s.enabled = true\n";
-    let expected = "mcp_servers.s.command = \"/opt/mcpreel\"\nmcp_servers.s.args = [\"record\", \"--label=s\", \"--\", 'a']\n\
+    let expected = "mcp_servers.s.command = \"/mcpreel\"\n\
+        mcp_servers.s.args = [\"record\", \"--label=s\", \"--\", 'a']\n\
         mcp_servers.s.enabled = true\n";
     there_and_back(dotted, expected, Format::Toml);
 }
 
 #[test]
 fn a_url_in_toml_becomes_a_command() {
-    let text = "# top\n[mcp_servers.s]\nurl = 'https://h' # c\nbearer_token_env_var = \"TOK\"\nstartup_timeout_sec = 5\n\
-        [mcp_servers.s.http_headers]\n'X-Key' = 'k'\n[mcp_servers.s.tools.x]\nenabled = true\n\n[mcp_servers.t]\nurl = 'u'\n";
+    let text = "# top\n[mcp_servers.s]\nurl = 'https://h' # c\nbearer_token_env_var = \"TOK\"\n\
+        startup_timeout_sec = 5\n\
+        [mcp_servers.s.http_headers]\n'X-Key' = 'k'\n[mcp_servers.s.tools.x]\nenabled = true\n\n\
+        [mcp_servers.t]\nurl = 'u'\n";
     for text in [text.to_owned(), text.replace('\n', "\r\n")] {
         let there = wrapped(&text, Format::Toml);
         let found = entry(&there, Format::Toml).node.to_value();
@@ -296,7 +300,8 @@ fn text() -> impl Strategy<Value = String> {
         members.insert(at.index(members.len() + 1), main);
         let comma = if comma { "," } else { "" };
         let inside = members.join(&format!(",{between}"));
-        format!("// top\n{{{first}\"mcpServers\": {{ \"s\":{last}{{{first}{inside}{comma}{last}}}{between}}}, \"z\": [1,]}}{last}\n")
+        let server = format!("{{{first}{inside}{comma}{last}}}");
+        format!("// top\n{{{first}\"mcpServers\": {{ \"s\":{last}{server}{between}}}, \"z\": [1,]}}{last}\n")
     })
 }
 

@@ -40,6 +40,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
+            [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Put the tap in front of servers in an MCP client''s configuration')
+            [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Take the tap out of an MCP client''s configuration again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page, or write all of them')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -66,9 +68,10 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
-            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
             [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
@@ -92,9 +95,10 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
-            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
             [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
@@ -135,9 +139,10 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
-            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
             [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
@@ -167,9 +172,10 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
-            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
             [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
@@ -418,6 +424,35 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;wrap' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The client''s configuration; the usual places are searched where none is named')
+            [CompletionResult]::new('--bin', '--bin', [CompletionResultType]::ParameterName, 'The mcpreel that the client is to start; this one where none is named')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every server of the file')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Write without asking')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Write without asking')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Show the change and write nothing')
+            [CompletionResult]::new('--no-backup', '--no-backup', [CompletionResultType]::ParameterName, 'Keep no copy of the old file (FILE.bak-TIME)')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;unwrap' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The client''s configuration; the usual places are searched where none is named')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every server of the file')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Write without asking')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Write without asking')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Show the change and write nothing')
+            [CompletionResult]::new('--no-backup', '--no-backup', [CompletionResultType]::ParameterName, 'Keep no copy of the old file (FILE.bak-TIME)')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'mcpreel;completions' {
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Write every shell''s script into this folder')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
@@ -449,6 +484,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
+            [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Put the tap in front of servers in an MCP client''s configuration')
+            [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Take the tap out of an MCP client''s configuration again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page, or write all of them')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -524,6 +561,12 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;import' {
+            break
+        }
+        'mcpreel;help;wrap' {
+            break
+        }
+        'mcpreel;help;unwrap' {
             break
         }
         'mcpreel;help;completions' {

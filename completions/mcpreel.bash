@@ -58,8 +58,14 @@ _mcpreel() {
             mcpreel,stats)
                 cmd="mcpreel__subcmd__stats"
                 ;;
+            mcpreel,unwrap)
+                cmd="mcpreel__subcmd__unwrap"
+                ;;
             mcpreel,validate)
                 cmd="mcpreel__subcmd__validate"
+                ;;
+            mcpreel,wrap)
+                cmd="mcpreel__subcmd__wrap"
                 ;;
             mcpreel__subcmd__fire,help)
                 cmd="mcpreel__subcmd__fire__subcmd__help"
@@ -127,8 +133,14 @@ _mcpreel() {
             mcpreel__subcmd__help,stats)
                 cmd="mcpreel__subcmd__help__subcmd__stats"
                 ;;
+            mcpreel__subcmd__help,unwrap)
+                cmd="mcpreel__subcmd__help__subcmd__unwrap"
+                ;;
             mcpreel__subcmd__help,validate)
                 cmd="mcpreel__subcmd__help__subcmd__validate"
+                ;;
+            mcpreel__subcmd__help,wrap)
+                cmd="mcpreel__subcmd__help__subcmd__wrap"
                 ;;
             mcpreel__subcmd__help__subcmd__fire,hook)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__hook"
@@ -206,7 +218,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve reel export import completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -224,7 +236,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-H -e -v -h --notify --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -263,6 +275,10 @@ _mcpreel() {
                     return 0
                     ;;
                 -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -498,7 +514,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__hook)
-            opts="-H -e -v -h --tool --tool-server --input --output --project --session-id --no-call --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
+            opts="-H -e -v -h --tool --tool-server --input --output --project --session-id --no-call --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -561,6 +577,10 @@ _mcpreel() {
                     return 0
                     ;;
                 -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -662,7 +682,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__user__subcmd__message)
-            opts="-H -e -v -h --message-id --history --carrier --deadline --linger --force --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --message-id --history --carrier --deadline --linger --force --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -724,6 +744,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cacert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -764,7 +788,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire show stats validate diff serve reel export import completions man help"
+            opts="demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1099,7 +1123,35 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__help__subcmd__unwrap)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__help__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__wrap)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1166,7 +1218,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1221,6 +1273,10 @@ _mcpreel() {
                     return 0
                     ;;
                 -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1639,6 +1695,28 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__unwrap)
+            opts="-y -v -h --all --config --yes --dry-run --no-backup --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__validate)
             opts="-v -h --format --fail-on --rules --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1652,6 +1730,32 @@ _mcpreel() {
                     ;;
                 --fail-on)
                     COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__wrap)
+            opts="-y -v -h --all --config --yes --dry-run --no-backup --bin --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bin)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

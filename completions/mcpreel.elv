@@ -37,6 +37,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
             cand import 'Make a reel of another format'
+            cand wrap 'Put the tap in front of servers in an MCP client''s configuration'
+            cand unwrap 'Take the tap out of an MCP client''s configuration again'
             cand completions 'Print a shell''s completion script'
             cand man 'Print a manual page, or write all of them'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -61,9 +63,10 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
-            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
             cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
             cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
             cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
             cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
             cand --server 'The server''s name in that configuration'
@@ -86,9 +89,10 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --timeout 'How long an answer may take'
             cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
             cand --record 'Keep the session in a reel'
-            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
             cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
             cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
             cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
             cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
             cand --server 'The server''s name in that configuration'
@@ -127,9 +131,10 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --timeout 'How long an answer may take'
             cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
             cand --record 'Keep the session in a reel'
-            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
             cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
             cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
             cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
             cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
             cand --server 'The server''s name in that configuration'
@@ -158,9 +163,10 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --timeout 'How long an answer may take'
             cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
             cand --record 'Keep the session in a reel'
-            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
             cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
             cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
             cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
             cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
             cand --server 'The server''s name in that configuration'
@@ -380,6 +386,33 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;wrap'= {
+            cand --config 'The client''s configuration; the usual places are searched where none is named'
+            cand --bin 'The mcpreel that the client is to start; this one where none is named'
+            cand --color 'When to colour output'
+            cand --all 'Every server of the file'
+            cand -y 'Write without asking'
+            cand --yes 'Write without asking'
+            cand --dry-run 'Show the change and write nothing'
+            cand --no-backup 'Keep no copy of the old file (FILE.bak-TIME)'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;unwrap'= {
+            cand --config 'The client''s configuration; the usual places are searched where none is named'
+            cand --color 'When to colour output'
+            cand --all 'Every server of the file'
+            cand -y 'Write without asking'
+            cand --yes 'Write without asking'
+            cand --dry-run 'Show the change and write nothing'
+            cand --no-backup 'Keep no copy of the old file (FILE.bak-TIME)'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'mcpreel;completions'= {
             cand --all 'Write every shell''s script into this folder'
             cand --color 'When to colour output'
@@ -409,6 +442,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
             cand import 'Make a reel of another format'
+            cand wrap 'Put the tap in front of servers in an MCP client''s configuration'
+            cand unwrap 'Take the tap out of an MCP client''s configuration again'
             cand completions 'Print a shell''s completion script'
             cand man 'Print a manual page, or write all of them'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -463,6 +498,10 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;export'= {
         }
         &'mcpreel;help;import'= {
+        }
+        &'mcpreel;help;wrap'= {
+        }
+        &'mcpreel;help;unwrap'= {
         }
         &'mcpreel;help;completions'= {
         }

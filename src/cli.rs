@@ -1,5 +1,6 @@
 //! The command line: arguments, context, printer, errors, exit codes. One file a subcommand under `commands`.
 
+mod clients;
 mod commands;
 pub mod error;
 mod jq;
@@ -37,6 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   mcpreel demo                                     everything at once, on the built-in server
   mcpreel record -- npx -y some-mcp-server         the tap: what a client starts in place of its server
+  mcpreel wrap --all --config .mcp.json            the same, written into a client's configuration
   mcpreel show                                     the newest reel, one line a message
   mcpreel show session.reel 'method:tools/* slow:>500ms'
   mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- some-mcp-server

@@ -8,3 +8,4 @@ pub mod line;
 pub mod pretty;
 pub mod progress;
 pub mod style;
+pub mod unified;

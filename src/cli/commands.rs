@@ -13,7 +13,9 @@ mod reel;
 mod serve;
 mod show;
 mod stats;
+mod unwrap;
 mod validate;
+mod wrap;
 
 use super::error::CommandError;
 use super::{Context, Outcome};
@@ -36,6 +38,8 @@ pub enum Command {
     Reel(reel::ReelCommand),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Wrap(wrap::WrapArgs),
+    Unwrap(unwrap::UnwrapArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -55,6 +59,8 @@ impl Command {
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),
             Self::Import(args) => import::run(args, context),
+            Self::Wrap(args) => wrap::run(args, context),
+            Self::Unwrap(args) => unwrap::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
         }

@@ -87,8 +87,8 @@ pub struct Peer {
 
 impl Peer {
     /// Starts the server; its link comes beside it.
-    pub fn start(target: &Target, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
-        let command = match target.resolve()? {
+    pub fn start(target: &Target, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
+        let command = match target.resolve(context)? {
             TargetKind::Command(command) => command,
             TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
             TargetKind::Session(_) => return Err(CommandError::usage("--session is not built yet")),

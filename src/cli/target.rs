@@ -1,23 +1,30 @@
 //! TARGET: where a command gets its peer. The same options everywhere.
 
-use super::error::CommandError;
+use super::Context;
+use super::clients::entry::{Overrides, Server};
+use super::clients::expand::{Names, env_file, expand};
+use super::clients::{self, Found};
+use super::error::{CommandError, ErrorKind};
 use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
 use clap::Args;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A server to start, to attach to, or to find.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
-    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT.
+    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
     #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session"])]
     url: Option<String>,
     /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
+    /// A header whose value is in an environment variable (repeatable).
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = key_value)]
+    header_env: Vec<(String, String)>,
     /// Trust the certificates in this PEM file, beside those of the system.
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
@@ -57,25 +64,84 @@ pub enum TargetKind {
 
 impl Target {
     /// What the options name; an error where that is nothing.
-    pub fn resolve(&self) -> Result<TargetKind, CommandError> {
+    pub fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
         if let Some(name) = &self.session {
             return Ok(TargetKind::Session(name.clone()));
         }
         if let Some(url) = &self.url {
-            return Ok(TargetKind::Remote(self.attach(url.clone(), Vec::new())));
+            let url = match url.strip_prefix("env:") {
+                Some(name) => variable(name).ok_or_else(|| unset(name, "--url"))?,
+                None => url.clone(),
+            };
+            return self.attach(url, Vec::new()).map(TargetKind::Remote);
+        }
+        if self.config.is_some() || self.server.is_some() {
+            let found = clients::find(self.config.as_deref(), self.server.as_deref(), context)?;
+            return self.configured(&found);
         }
         if self.argv.is_empty() {
             return Err(CommandError::usage("no server was given")
-                .hint("put the server's command after --, as in: -- npx -y some-mcp-server"));
+                .hint("put the server's command after --, as in: -- npx -y some-mcp-server")
+                .hint(
+                    "or name one of your client's configuration with --server NAME, or attach to one with --url URL",
+                ));
         }
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() }))
     }
 
-    /// A URL with the options that go with it; `headers` stand before those of the command line.
-    fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Remote {
-        headers.extend(self.headers.iter().cloned());
-        Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure }
+    /// A server of a client's configuration, with the options that go with it; those win over what stands there.
+    fn configured(&self, found: &Found) -> Result<TargetKind, CommandError> {
+        let Found { path, entry } = found;
+        let workspace = found.workspace(&clients::current_folder()?, &|name| std::env::var_os(name));
+        let names = Names { variable: &variable, workspace: &workspace.folder };
+        let given = self.headers.iter().chain(&self.header_env).map(|(name, _)| name.as_str());
+        let overrides =
+            Overrides { env: self.env.iter().map(|(name, _)| name.as_str()).collect(), headers: given.collect() };
+        let resolved = entry.resolve(&names, &overrides).map_err(|error| {
+            let told = format!("{}: server {:?}: {error}", path.display(), entry.name);
+            let told = CommandError::new(ErrorKind::Input, told);
+            error.hint().into_iter().fold(told, CommandError::hint)
+        })?;
+        match resolved {
+            Server::Remote { url, headers } => self.attach(url, headers).map(TargetKind::Remote),
+            Server::Command { argv, env, env_file, cwd } => {
+                let mut all = env_file.as_deref().map(read_env_file).transpose()?.unwrap_or_default();
+                all.extend(env);
+                all.extend(self.env.iter().cloned());
+                let project = Some(workspace.folder).filter(|folder| workspace.is_project && folder.is_dir());
+                let cwd = self.cwd.clone().or(cwd).or(project);
+                let argv = argv.into_iter().map(OsString::from).collect();
+                Ok(TargetKind::Command(ServerCommand { argv, env: all, cwd }))
+            }
+        }
     }
+
+    /// A URL with the options that go with it; `headers` are those that no option overrides.
+    fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Result<Remote, CommandError> {
+        for (name, value) in &self.headers {
+            let names = Names { variable: &variable, workspace: Path::new(".") };
+            let value = expand(value, &names).map_err(|error| CommandError::usage(format!("-H {name}: {error}")));
+            headers.push((name.clone(), value?));
+        }
+        for (name, holder) in &self.header_env {
+            let value = variable(holder).ok_or_else(|| unset(holder, &format!("--header-env {name}")))?;
+            headers.push((name.clone(), value));
+        }
+        Ok(Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure })
+    }
+}
+
+/// An environment variable, where it is set and text.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn unset(name: &str, option: &str) -> CommandError {
+    CommandError::usage(format!("{option}: the variable {name} is not set"))
+}
+
+fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
+    std::fs::read_to_string(path).map(|text| env_file(&text)).map_err(|error| CommandError::reading(path, &error))
 }
 
 /// `Name: value`.

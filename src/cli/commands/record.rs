@@ -68,7 +68,7 @@ enum Overload {
 }
 
 pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let server = match args.target.resolve()? {
+    let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {
             let Some(address) = &args.listening.listen else {

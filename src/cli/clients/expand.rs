@@ -1,0 +1,140 @@
+//! `${…}` in a configuration's strings, as clients expand it. Pure: the environment comes in.
+
+use std::path::Path;
+
+/// What stands behind the names.
+pub struct Names<'a> {
+    /// An environment variable's value.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The folder of the project that the configuration belongs to.
+    pub workspace: &'a Path,
+}
+
+/// Why a string cannot be expanded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExpandError {
+    /// The variable is not set and there is no default.
+    #[error("the variable {0} is not set")]
+    Unset(String),
+    /// The client would ask the user, or its own settings.
+    #[error("${{{0}}} is known to the client only")]
+    ClientOnly(String),
+}
+
+/// The text with `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` replaced by what
+/// they stand for. Everything else stays as it is: a lone `$`, `$VAR`, a shell's `${VAR%.*}`.
+pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        match after.split_once('}') {
+            Some((inside, tail)) => {
+                match value(inside, names)? {
+                    Some(value) => out.push_str(&value),
+                    None => out.push_str(&format!("${{{inside}}}")),
+                }
+                rest = tail;
+            }
+            None => {
+                out.push_str("${");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// What stands between the braces comes to; nothing where it is no name.
+fn value(inside: &str, names: &Names<'_>) -> Result<Option<String>, ExpandError> {
+    if inside == "workspaceFolder" {
+        return Ok(Some(names.workspace.display().to_string()));
+    }
+    if ["input:", "config:", "command:"].iter().any(|prefix| inside.starts_with(prefix)) {
+        return Err(ExpandError::ClientOnly(inside.to_owned()));
+    }
+    let plain = inside.strip_prefix("env:").unwrap_or(inside);
+    let (name, default) = match plain.split_once(":-") {
+        Some((name, default)) => (name, Some(default.to_owned())),
+        None => (plain, None),
+    };
+    if !is_name(name) {
+        return Ok(None);
+    }
+    let name = if inside == "userHome" { "HOME" } else { name };
+    match (names.variable)(name).or(default) {
+        Some(value) => Ok(Some(value)),
+        None => Err(ExpandError::Unset(name.to_owned())),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_letter = |found: char| found.is_ascii_alphabetic() || found == '_';
+    text.starts_with(is_letter) && text.chars().all(|found| is_letter(found) || found.is_ascii_digit())
+}
+
+/// The variables of a file of `KEY=VALUE` lines: empty lines, `#` comments, `export` before the name and quotes around
+/// the value are understood; lines that are none of this are passed over.
+pub fn env_file(text: &str) -> Vec<(String, String)> {
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
+        .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
+        .filter(|(name, _)| is_name(name))
+        .collect()
+}
+
+fn unquoted(value: &str) -> &str {
+    let inside = |quote| value.strip_prefix(quote).and_then(|rest: &str| rest.strip_suffix(quote));
+    inside('"').or_else(|| inside('\'')).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(text: &str) -> Result<String, ExpandError> {
+        let variable = |name: &str| match name {
+            "A" => Some("1".to_owned()),
+            "EMPTY" => Some(String::new()),
+            "HOME" => Some("/home/me".to_owned()),
+            _ => None,
+        };
+        expand(text, &Names { variable: &variable, workspace: Path::new("/work space") })
+    }
+
+    #[test]
+    fn names_are_replaced_and_the_rest_stays() {
+        for (text, expected) in [
+            ("", ""),
+            ("plain", "plain"),
+            ("${A}${A}-${env:A}", "11-1"),
+            ("[${B:-two}] [${A:-two}] [${B:-}] [${EMPTY:-x}]", "[two] [1] [] []"),
+            ("${workspaceFolder}/x ${userHome}/y", "/work space/x /home/me/y"),
+            ("$ $A $$ ${ ${} ${A", "$ $A $$ ${ ${} ${A"),
+            ("${A%.*} ${1} ${a b}", "${A%.*} ${1} ${a b}"),
+            ("é${A}é", "é1é"),
+        ] {
+            assert_eq!(expanded(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(expanded("x${B}"), Err(ExpandError::Unset("B".into())));
+        assert_eq!(expanded("x${env:B}"), Err(ExpandError::Unset("B".into())));
+        assert_eq!(expanded("${input:token}"), Err(ExpandError::ClientOnly("input:token".into())));
+    }
+
+    #[test]
+    fn a_value_is_not_expanded_again() {
+        let names = Names { variable: &|_| Some("${A}".into()), workspace: Path::new("/") };
+        assert_eq!(expand("${B}", &names).as_deref(), Ok("${A}"));
+    }
+
+    #[test]
+    fn a_file_of_variables_is_read_line_by_line() {
+        let text = "# c\r\nA=1\r\n\nexport B = \"two words\"\nC='x=y'\nnothing\n=3\nD=\n1X=4\n";
+        let pairs = env_file(text);
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(pairs, [("A", "1"), ("B", "two words"), ("C", "x=y"), ("D", "")]);
+    }
+}

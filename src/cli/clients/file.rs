@@ -1,0 +1,175 @@
+//! A client's configuration as a file: read, and replaced with care.
+
+use super::entry::{Entry, read};
+use super::tree::Format;
+use crate::cli::error::{CommandError, ErrorKind};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Component, Path, PathBuf};
+
+const BOM: &str = "\u{feff}";
+
+/// A configuration that was read.
+#[derive(Debug)]
+pub struct ConfigFile {
+    /// Where it is, absolute.
+    pub path: PathBuf,
+    /// How it is written: `.toml` is TOML, everything else JSON with comments.
+    pub format: Format,
+    /// Its text, without a byte order mark.
+    pub text: String,
+    has_bom: bool,
+    /// The servers in it.
+    pub entries: Vec<Entry>,
+}
+
+impl ConfigFile {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, CommandError> {
+        let path = absolute(path);
+        let whole = std::fs::read_to_string(&path).map_err(|error| CommandError::reading(&path, &error))?;
+        let (has_bom, text) = match whole.strip_prefix(BOM) {
+            Some(rest) => (true, rest.to_owned()),
+            None => (false, whole),
+        };
+        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+        let format = if is_toml { Format::Toml } else { Format::Json };
+        let entries = read(&text, format)
+            .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())))?;
+        Ok(Self { path, format, text, has_bom, entries })
+    }
+
+    /// Puts a new text in the file's place, unless somebody has changed it since it was read. The file a link leads to
+    /// is replaced in one step, with the owner and the permissions it had. Gives the copy of the old one, where one was
+    /// wanted.
+    pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
+        let failed = |error: io::Error| CommandError::writing(&self.path, &error);
+        let real = self.path.canonicalize().map_err(failed)?;
+        let about = std::fs::metadata(&real).map_err(failed)?;
+        let mut temporary = tempfile_beside(&real).map_err(failed)?;
+        temporary.file.set_permissions(about.permissions()).map_err(failed)?;
+        // Only a superuser may give a file away; for everybody else it is their own already.
+        let _ = fchown(&temporary.file, Some(about.uid()), Some(about.gid()));
+        temporary.file.write_all(self.whole(text).as_bytes()).map_err(failed)?;
+        temporary.file.sync_all().map_err(failed)?;
+        if std::fs::read(&real).map_err(failed)? != self.whole(&self.text).as_bytes() {
+            let told = format!("{} was changed meanwhile; nothing was written", self.path.display());
+            return Err(
+                CommandError::new(ErrorKind::Input, told).hint("close the client that writes it, and try again")
+            );
+        }
+        let copy = backup.map(|time| backup_of(&real, time)).transpose().map_err(failed)?;
+        temporary.move_to(&real).map_err(failed)?;
+        Ok(copy)
+    }
+
+    fn whole(&self, text: &str) -> String {
+        format!("{}{text}", if self.has_bom { BOM } else { "" })
+    }
+}
+
+/// The path from the root on, without `..`; a link stays a link.
+fn absolute(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if !whole.components().any(|part| part == Component::ParentDir) {
+        return whole;
+    }
+    let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.zip(whole.file_name()).map_or_else(|| whole.clone(), |(folder, name)| folder.join(name))
+}
+
+/// A copy beside the file, `FILE.bak-TIME`, never in place of another one.
+fn backup_of(path: &Path, time: &str) -> io::Result<PathBuf> {
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for ending in (0..100).map(|number| if number == 0 { String::new() } else { format!(".{number}") }) {
+        let copy = beside(path, &format!(".bak-{time}{ending}"));
+        match File::options().write(true).create_new(true).open(&copy) {
+            Ok(_) => return std::fs::copy(path, &copy).map(|_| copy),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
+}
+
+/// A file that is removed unless it is moved to its place.
+struct Temporary {
+    file: File,
+    path: Option<PathBuf>,
+}
+
+fn tempfile_beside(path: &Path) -> io::Result<Temporary> {
+    let path = beside(path, &format!(".{}.part", std::process::id()));
+    let file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+    Ok(Temporary { file, path: Some(path) })
+}
+
+impl Temporary {
+    fn move_to(mut self, path: &Path) -> io::Result<()> {
+        match self.path.take() {
+            Some(temporary) => std::fs::rename(&temporary, path).inspect_err(|_| self.path = Some(temporary)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.json");
+        std::fs::write(&path, "\u{feff}{}").unwrap();
+        let file = ConfigFile::read(&path).unwrap();
+        std::fs::write(&path, "{}").unwrap();
+        let error = file.replace("{\"a\": 1}", Some("now")).unwrap_err();
+        assert!(error.message.contains("was changed meanwhile"), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+        assert_eq!(names(folder.path()), ["f.json"]);
+    }
+
+    #[test]
+    fn each_copy_of_the_old_file_has_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.json");
+        std::fs::write(&path, "\u{feff}{}").unwrap();
+        for text in ["[1]", "[2]"] {
+            let copy = ConfigFile::read(&path).unwrap().replace(text, Some("now")).unwrap();
+            assert!(copy.is_some_and(|copy| copy.is_file()));
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}[2]");
+        assert_eq!(names(folder.path()), ["f.json", "f.json.bak-now", "f.json.bak-now.1"]);
+        assert_eq!(std::fs::read_to_string(folder.path().join("f.json.bak-now.1")).unwrap(), "\u{feff}[1]");
+    }
+
+    #[test]
+    fn a_path_has_no_way_back_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        let expected = folder.path().canonicalize().unwrap().join("f.json");
+        assert_eq!(absolute(&folder.path().join("sub/../f.json")), expected);
+    }
+}

@@ -1,0 +1,248 @@
+//! The tap put in front of a server in a configuration's text, and taken out again. Everything else in the text stays
+//! byte for byte.
+//!
+//! A command is wrapped by moving its own words behind `record --`, so taking the tap out restores it exactly from what
+//! stands there, also where somebody has changed it meanwhile. An entry with a URL is written anew, and holds what it
+//! was in a variable of its `env`: no state is kept beside the file, so it can be copied, committed and restored
+//! elsewhere, and clients that refuse unknown members take it. Its header values go to `env` too, never to the command
+//! line.
+//!
+//! Never: files, the environment.
+
+mod url;
+
+use super::entry::{Entry, HEADERS, TRANSPORTS, URLS, read};
+use super::tree::{Format, Kind, Member, Node, Style};
+use std::ops::Range;
+
+/// A part of a text and what is put in its place.
+pub(super) type Splice = (Range<usize>, String);
+
+/// Why an entry cannot be edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is nothing to put the tap in front of.
+    #[error("it has neither a command nor a url")]
+    Nothing,
+    /// The arguments are no list of texts.
+    #[error("its args are not a list")]
+    Arguments,
+    /// The edit would lose something.
+    #[error("it is written in a way that cannot be edited safely")]
+    Layout,
+    /// The tap stands there, but not in front of anything.
+    #[error("what mcpreel records there is neither a command nor a url")]
+    NothingBehind,
+}
+
+/// A text and one of its entries.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    text: &'a str,
+    format: Format,
+    entry: &'a Entry,
+}
+
+/// The text with the tap in front of the entry's server; nothing where it is there already. `program` is what is to be
+/// started as the tap.
+pub fn wrap(text: &str, format: Format, entry: &Entry, program: &str) -> Result<Option<String>, EditError> {
+    if is_wrapped(entry) {
+        return Ok(None);
+    }
+    let wrapped = put_in(Place { text, format, entry }, program)?;
+    // The edit is checked by its own undoing: nothing may be lost.
+    let found = again(&wrapped, format, entry).filter(|found| has_the_same(entry, found)).ok_or(EditError::Layout)?;
+    let back = unwrap(&wrapped, format, &found)?;
+    if back.as_deref() == Some(text) { Ok(Some(wrapped)) } else { Err(EditError::Layout) }
+}
+
+/// The text without the tap in front of the entry's server; nothing where it is not there.
+pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String>, EditError> {
+    if !is_wrapped(entry) {
+        return Ok(None);
+    }
+    let place = Place { text, format, entry };
+    let bare = if entry.words().contains(&"--") { take_out_command(place)? } else { url::take_out(place)? };
+    if again(&bare, format, entry).is_some() { Ok(Some(bare)) } else { Err(EditError::Layout) }
+}
+
+/// Whether the tap stands in front of the server.
+pub fn is_wrapped(entry: &Entry) -> bool {
+    let words = entry.words();
+    let [program, "record", rest @ ..] = words.as_slice() else { return false };
+    let is_ours = program.rsplit('/').next() == Some("mcpreel");
+    let is_our_shape = rest.first().is_some_and(|word| word.starts_with("--label"));
+    (is_ours || is_our_shape) && rest.iter().any(|word| ["--", "--url"].contains(word))
+}
+
+/// The entry of the same name and home in another text.
+fn again(text: &str, format: Format, entry: &Entry) -> Option<Entry> {
+    let found = read(text, format).ok()?;
+    found.into_iter().find(|one| one.name == entry.name && one.project == entry.project)
+}
+
+/// The members that an edit may change.
+fn is_edited(name: &str) -> bool {
+    ["command", "args", "env", "env_vars", "env_http_headers", "bearer_token_env_var"].contains(&name)
+        || URLS.contains(&name)
+        || HEADERS.contains(&name)
+        || TRANSPORTS.contains(&name)
+}
+
+/// Whether the members that no edit may change are the same in both.
+fn has_the_same(one: &Entry, other: &Entry) -> bool {
+    let kept = |entry: &Entry| {
+        let members = entry.node.members().iter().filter(|member| !is_edited(&member.name));
+        members.map(|member| (member.name.clone(), member.value.to_value())).collect::<Vec<_>>()
+    };
+    kept(one) == kept(other)
+}
+
+fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
+    let Entry { node, .. } = place.entry;
+    match node.get("command").map(|member| &member.value.kind) {
+        _ if place.entry.says_remote() && place.entry.url().is_some() => url::put_in(place, program),
+        Some(Kind::Text(_)) => put_before_text(place, program),
+        Some(Kind::List(words)) if !words.is_empty() => {
+            let mut own = vec![quote(program)];
+            own.extend(tap_words(&place.entry.name).map(|word| quote(&word)));
+            let command = node.get("command").ok_or(EditError::Nothing)?;
+            Ok(spliced(place.text, vec![insert_front(place.text, &command.value, words, &own)]))
+        }
+        _ => url::put_in(place, program),
+    }
+}
+
+/// `record --label NAME --`. The label tells reels apart; it cannot begin with a dash.
+fn tap_words(name: &str) -> impl Iterator<Item = String> {
+    ["record", "--label", label(name), "--"].map(str::to_owned).into_iter()
+}
+
+fn label(name: &str) -> &str {
+    name.trim_start_matches('-')
+}
+
+fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError> {
+    let Place { text, entry, .. } = place;
+    let command = entry.node.get("command").ok_or(EditError::Nothing)?;
+    let raw = text[command.value.range.clone()].to_owned();
+    let new_command = (command.value.range.clone(), quote(program));
+    let arguments = match entry.node.get("args") {
+        Some(Member { value: node @ Node { kind: Kind::List(elements), .. }, .. }) => {
+            let own = tap_words(&entry.name).map(|word| quote(&word)).chain([raw]).collect::<Vec<_>>();
+            insert_front(text, node, elements, &own)
+        }
+        Some(_) => return Err(EditError::Arguments),
+        None => {
+            // One word instead of two tells that there were no arguments.
+            let label = quote(&format!("--label={}", label(&entry.name)));
+            let key = &text[command.start..command.value.range.start];
+            let key = key.replacen("command", "args", 1);
+            let member = format!("{key}[\"record\", {label}, \"--\", {raw}]");
+            (command.value.range.end..command.value.range.end, format!("{}{member}", separator(place, command)))
+        }
+    };
+    Ok(spliced(text, vec![new_command, arguments]))
+}
+
+/// What stands between a member and one that is put behind it.
+fn separator(place: Place<'_>, member: &Member) -> String {
+    let space = space_before(place.text, member.start);
+    match &place.entry.node.kind {
+        Kind::Map(Style::Object, _) if space.is_empty() => ",".to_owned(),
+        Kind::Map(Style::Object, _) => format!(",{space}"),
+        Kind::Map(Style::Inline, _) => ", ".to_owned(),
+        _ => {
+            let line = place.text[..member.start].rfind('\n').map_or(0, |at| at + 1);
+            format!("{}{}", newline(place.text), &place.text[line..member.start])
+        }
+    }
+}
+
+/// Words put before the first element of a list: each on its own line where the list is written so.
+fn insert_front(text: &str, list: &Node, elements: &[Node], words: &[String]) -> Splice {
+    let Some(first) = elements.first() else {
+        let inside = list.range.start + 1;
+        return (inside..inside, words.join(", "));
+    };
+    let space = space_before(text, first.range.start);
+    let between = if space.contains('\n') { format!(",{space}") } else { ", ".to_owned() };
+    let front = words.iter().flat_map(|word| [word.as_str(), &between]).collect();
+    (first.range.start..first.range.start, front)
+}
+
+/// The white space right before a place.
+fn space_before(text: &str, at: usize) -> &str {
+    &text[text[..at].trim_end_matches([' ', '\t', '\r', '\n']).len()..at]
+}
+
+fn take_out_command(place: Place<'_>) -> Result<String, EditError> {
+    let Place { text, entry, .. } = place;
+    let (Some(command), args) = (entry.node.get("command"), entry.node.get("args")) else {
+        return Err(EditError::NothingBehind);
+    };
+    if let Kind::List(words) = &command.value.kind {
+        let behind = words.iter().position(|word| word.text() == Some("--")).ok_or(EditError::NothingBehind)?;
+        return Ok(spliced(text, vec![remove_front(text, words, behind + 1).ok_or(EditError::NothingBehind)?]));
+    }
+    let Some(Member { value: Node { kind: Kind::List(words), range }, start, .. }) = args else {
+        return Err(EditError::Arguments);
+    };
+    let behind = words.iter().position(|word| word.text() == Some("--")).ok_or(EditError::NothingBehind)? + 1;
+    let program = words.get(behind).ok_or(EditError::NothingBehind)?;
+    let new_command = (command.value.range.clone(), text[program.range.clone()].to_owned());
+    let had_none = words.get(1).and_then(Node::text).is_some_and(|word| word.starts_with("--label="));
+    let between = text.get(command.value.range.end..*start);
+    let is_behind = between.is_some_and(|between| between.trim_matches([' ', '\t', '\r', '\n', ',']).is_empty());
+    let arguments = if had_none && words.len() == behind + 1 && (is_behind || is_dotted_behind(place, between)) {
+        (command.value.range.end..range.end, String::new())
+    } else {
+        remove_front(text, words, behind + 1).unwrap_or_else(|| (range.clone(), "[]".to_owned()))
+    };
+    Ok(spliced(text, vec![new_command, arguments]))
+}
+
+/// Whether between command and arguments stands no more than what leads to the command too: `mcp_servers.x.`.
+fn is_dotted_behind(place: Place<'_>, between: Option<&str>) -> bool {
+    let Some(command) = place.entry.node.get("command") else { return false };
+    let line = place.text[..command.start].rfind('\n').map_or(0, |at| at + 1);
+    between.is_some_and(|between| between.trim_start() == place.text[line..command.start].trim_start())
+}
+
+/// Takes so many elements from the front of a list; nothing where that cannot be done without more.
+fn remove_front(text: &str, elements: &[Node], count: usize) -> Option<Splice> {
+    let first = elements.first()?;
+    if let Some(next) = elements.get(count) {
+        return Some((first.range.start..next.range.start, String::new()));
+    }
+    let last = elements.last().filter(|_| elements.len() == count)?;
+    let is_followed = text[last.range.end..].trim_start().starts_with(',');
+    (!is_followed).then(|| (first.range.start..last.range.end, String::new()))
+}
+
+/// A string's text, in JSON and in TOML alike.
+pub(super) fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// The text's line end.
+fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// The text with parts replaced. The parts do not overlap.
+pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len() + 256);
+    let mut at = 0;
+    for (range, new) in splices {
+        out.push_str(&text[at..range.start]);
+        out.push_str(&new);
+        at = range.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+#[cfg(test)]
+mod tests;

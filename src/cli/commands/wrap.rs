@@ -1,0 +1,217 @@
+//! `wrap`: the tap in front of servers in a client's configuration. What `unwrap` shares with it is here too.
+
+use crate::cli::clients::entry::{Entry, read};
+use crate::cli::clients::file::ConfigFile;
+use crate::cli::clients::wrap::{EditError, wrap};
+use crate::cli::clients::{listed, unknown, usual_files, without_secrets};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::{Context, Outcome};
+use crate::render::diff::DiffStyle;
+use crate::render::unified::unified;
+use clap::Args;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Put the tap in front of servers in an MCP client's configuration.
+///
+/// A server's command becomes `mcpreel record -- COMMAND`, a URL becomes a command that attaches to it. Every other
+/// byte of the file stays as it is, and `mcpreel unwrap` restores the rest. The change is shown before it is written.
+/// Restart the client, work as usual, and look with `mcpreel show`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel wrap everything                          in the usual place that has it; asks first
+  mcpreel wrap --all --config .mcp.json --dry-run  shows what would change
+  mcpreel wrap github --config ~/.codex/config.toml --yes
+  mcpreel unwrap --all --config .mcp.json --yes
+
+The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the \
+user's files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
+
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot \
+be read or edited.")]
+pub struct WrapArgs {
+    #[command(flatten)]
+    selection: Selection,
+    /// The mcpreel that the client is to start; this one where none is named.
+    #[arg(long, value_name = "PATH")]
+    bin: Option<PathBuf>,
+}
+
+/// Which servers, in which file, and how to go about it.
+#[derive(Debug, Args)]
+pub struct Selection {
+    /// The servers' names; the only server needs none.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Every server of the file.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// The client's configuration; the usual places are searched where none is named.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Write without asking.
+    #[arg(short, long)]
+    yes: bool,
+    /// Show the change and write nothing.
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Keep no copy of the old file (FILE.bak-TIME).
+    #[arg(long)]
+    no_backup: bool,
+}
+
+pub fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let program = program(args.bin.as_deref())?;
+    let edit = |file: &ConfigFile, text: &str, entry: &Entry| wrap(text, file.format, entry, &program);
+    args.selection.edit(&edit, "has the tap in front of it already", context)
+}
+
+/// The program as the client is to start it: clients start in folders of their own, so a path is made absolute.
+fn program(named: Option<&Path>) -> Result<String, CommandError> {
+    let failed = |error: io::Error| CommandError::new(ErrorKind::Internal, format!("where is mcpreel? {error}"));
+    let path = match named {
+        Some(path) if path.components().count() == 1 => path.to_owned(),
+        Some(path) => std::path::absolute(path).map_err(failed)?,
+        None => std::env::current_exe().map_err(failed)?,
+    };
+    match path.into_os_string().into_string() {
+        Ok(path) => Ok(path),
+        Err(path) => {
+            Err(CommandError::usage(format!("{} cannot stand in a configuration: it is not UTF-8", path.display()))
+                .hint("name another path with --bin"))
+        }
+    }
+}
+
+/// An edit of one entry: the new text, or nothing where there is nothing to do.
+type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>;
+
+impl Selection {
+    /// Edits the selected servers: shows the change, asks, writes. `done` says of a server that there is nothing to do.
+    pub fn edit(&self, edit: Edit<'_>, done: &str, context: &Context) -> Result<Outcome, CommandError> {
+        let mut changes = Vec::new();
+        for (file, names) in self.files(context)? {
+            let text = self.edited(&file, &names, edit, done, context)?;
+            if text != file.text {
+                show(&file, &text, context)?;
+                changes.push((file, text));
+            }
+        }
+        if changes.is_empty() || self.dry_run {
+            return Ok(Outcome::Clean);
+        }
+        if !self.yes && !confirmed(context)? {
+            context.printer.note("nothing was written");
+            return Ok(Outcome::Clean);
+        }
+        let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+        for (file, text) in changes {
+            let copy = file.replace(&text, (!self.no_backup).then_some(time.as_str()))?;
+            let copy = copy.map(|copy| format!(" (as it was: {})", copy.display())).unwrap_or_default();
+            context.printer.note(&format!("{} is written{copy}; restart the client", file.path.display()));
+        }
+        Ok(Outcome::Clean)
+    }
+
+    /// The files, each with the names of the servers to edit in it.
+    fn files(&self, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
+        let files = match &self.config {
+            Some(path) => vec![ConfigFile::read(path)?],
+            None => usual_files(context)?,
+        };
+        if self.names.is_empty() {
+            return self.without_names(files);
+        }
+        let mut names_by_file: Vec<Vec<String>> = vec![Vec::new(); files.len()];
+        for name in &self.names {
+            let has = |file: &ConfigFile| file.entries.iter().any(|entry| entry.name == *name);
+            let places: Vec<usize> = (0..files.len()).filter(|at| has(&files[*at])).collect();
+            match places.as_slice() {
+                [] => return Err(unknown(name, &files)),
+                [at] => names_by_file[*at].push(name.clone()),
+                places => {
+                    let places = places.iter().map(|at| files[*at].path.as_path());
+                    return Err(several(&format!("{name:?} is in several configurations"), places));
+                }
+            }
+        }
+        Ok(files.into_iter().zip(names_by_file).filter(|(_, names)| !names.is_empty()).collect())
+    }
+
+    /// All servers of the one file there is; or the only server.
+    fn without_names(&self, mut files: Vec<ConfigFile>) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
+        files.retain(|file| !file.entries.is_empty());
+        let total: usize = files.iter().map(|file| file.entries.len()).sum();
+        if total == 0 || !self.all && total > 1 {
+            return Err(listed(CommandError::usage("which server? name it, or take --all"), &files));
+        }
+        if files.len() > 1 {
+            return Err(several("there are several configurations", files.iter().map(|file| file.path.as_path())));
+        }
+        let with_names = |file: ConfigFile| {
+            let names = file.entries.iter().map(|entry| entry.name.clone()).collect();
+            (file, names)
+        };
+        Ok(files.into_iter().map(with_names).collect())
+    }
+
+    /// The file's text with every server of these names edited, in each project that has one.
+    fn edited(
+        &self,
+        file: &ConfigFile,
+        names: &[String],
+        edit: Edit<'_>,
+        done: &str,
+        context: &Context,
+    ) -> Result<String, CommandError> {
+        let mut text = file.text.clone();
+        for wanted in file.entries.iter().filter(|entry| names.contains(&entry.name)) {
+            let entries = read(&text, file.format).unwrap_or_default();
+            let is_it = |entry: &&Entry| entry.name == wanted.name && entry.project == wanted.project;
+            let Some(entry) = entries.iter().find(is_it) else { continue };
+            match edit(file, &text, entry) {
+                Ok(Some(new)) => text = new,
+                Ok(None) => context.printer.note(&format!("{} {done} in {}", entry.name, file.path.display())),
+                Err(error) => {
+                    let told = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
+                    if !self.all {
+                        return Err(CommandError::new(ErrorKind::Input, told));
+                    }
+                    context.printer.note(&format!("left alone: {told}"));
+                }
+            }
+        }
+        Ok(text)
+    }
+}
+
+fn several<'a>(what: &str, places: impl Iterator<Item = &'a Path>) -> CommandError {
+    let error = CommandError::usage(format!("{what}; say which one"));
+    places.fold(error, |error, place| error.hint(format!("--config {}", place.display())))
+}
+
+/// Shows a change without the secrets that are in it or around it.
+fn show(file: &ConfigFile, text: &str, context: &Context) -> Result<(), CommandError> {
+    let shown = |text: &str| {
+        without_secrets(text, file.format)
+            .map_err(|error| CommandError::new(ErrorKind::Internal, format!("{}: {error}", file.path.display())))
+    };
+    let mut out = String::new();
+    let name = file.path.display().to_string();
+    unified(&shown(&file.text)?, &shown(text)?, &name, &DiffStyle::from(&context.printer.palette), &mut out);
+    context.printer.write(out.as_bytes())
+}
+
+/// Asks on the terminal; an error where there is none.
+fn confirmed(context: &Context) -> Result<bool, CommandError> {
+    context.printer.flush().map_err(CommandError::output)?;
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(CommandError::usage("nothing was written: there is no terminal to ask on")
+            .hint("--yes writes without asking, --dry-run only shows"));
+    }
+    let _ = write!(io::stderr(), "mcpreel: write this? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(|error| CommandError::reading(Path::new("the terminal"), &error))?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+}

@@ -9,5 +9,5 @@ pub mod remote;
 pub mod stdio;
 mod tls;
 
-pub use link::{Incoming, Link};
+pub use link::{Incoming, Link, Undelivered};
 pub use remote::Remote;

@@ -3,11 +3,16 @@
 //! Never: reels, what a method means, proposals.
 
 pub mod child;
+mod exchange;
 pub mod http;
+mod lines;
 pub mod link;
+mod proxy;
 pub mod remote;
 pub mod stdio;
+mod streamable;
 mod tls;
+pub mod websocket;
 
 pub use link::{Incoming, Link, Undelivered};
-pub use remote::Remote;
+pub use remote::{Onlookers, Remote, Tell, Told};

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("diff", &["wire", "trace", "protocol", "extension", "session"]),
     ("host", &["wire", "protocol", "extension"]),
     ("server", &["wire", "protocol", "extension"]),
-    ("transport", &["wire"]),
+    ("transport", &["wire", "protocol"]),
     ("tap", &["wire", "trace", "transport"]),
     ("drive", &["wire", "host", "server", "transport"]),
     ("exchange", &["wire", "trace"]),

@@ -8,14 +8,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The variable of the environment with a token for the server that a URL names.
+const TOKEN: &str = "MCPREEL_TOKEN";
+
 /// A server to start, to attach to, or to find.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
     /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session", "env", "cwd"])]
     url: Option<String>,
-    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment.
+    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is
+    /// Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
     /// Trust the certificates in this PEM file, beside those of the system.
@@ -74,6 +78,10 @@ impl Target {
     /// A URL with the options that go with it; `headers` stand before those of the command line.
     fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Remote {
         headers.extend(self.headers.iter().cloned());
+        let names_itself = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(token) = std::env::var(TOKEN).ok().filter(|token| !names_itself && !token.is_empty()) {
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        }
         Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure }
     }
 }

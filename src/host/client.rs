@@ -398,14 +398,7 @@ impl ClientEngine {
     }
 
     /// What the answer to this request leads to.
-    fn settle(
-        &mut self,
-        now: Duration,
-        open: Open,
-        message: Vec<u8>,
-        envelope: &Envelope<'_>,
-        out: &mut Vec<Output>,
-    ) {
+    fn settle(&mut self, now: Duration, open: Open, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if !open.expired => return self.read_probe(now, envelope, out),
             Role::Initialize if !open.expired => return self.read_initialize(now, envelope, out),

@@ -190,9 +190,8 @@ mod tests {
         let mut marks = ToolMarks::default();
         marks.learn(TOOLS.as_bytes());
         let call = |tool: &str, arguments: &str| {
-            let message = format!(
-                r#"{{"id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
-            );
+            let message =
+                format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#);
             let all = headers(&message, &marks);
             let shown = |(name, value): &(String, String)| format!("{name}: {value}");
             all[2..].iter().map(shown).collect::<Vec<_>>()

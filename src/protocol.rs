@@ -1,4 +1,5 @@
-//! What the wire means: MCP's revisions and eras, the catalogue of methods, error codes, schemas.
+//! What the wire means: MCP's revisions and eras, the catalogue of methods, error codes, schemas,
+//! HTTP headers.
 //!
 //! Facts about MCP itself stand here; what a proposal adds stands in its room under `extension`.
 //!
@@ -6,6 +7,7 @@
 
 pub mod catalogue;
 pub mod errors;
+pub mod http;
 pub mod revision;
 pub mod schema;
 

@@ -4,13 +4,18 @@
 
 pub mod access;
 pub mod child;
+mod exchange;
 pub mod gateway;
 pub mod http;
+mod lines;
 pub mod link;
 pub mod proxy;
+mod reach;
 pub mod remote;
 pub mod stdio;
+mod streamable;
 mod tls;
+pub mod websocket;
 
-pub use link::{Incoming, Link};
-pub use remote::Remote;
+pub use link::{Incoming, Link, Undelivered};
+pub use remote::{Onlookers, Remote, Tell, Told};

@@ -2,17 +2,23 @@
 
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
+use super::printer::note;
 use super::target::{Target, TargetKind, span};
 use super::{Context, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
 use crate::render::line;
-use crate::tap::queue::{Lane, OnOverload};
+use crate::tap::http::Exchanges;
+use crate::tap::queue::{Lane, OnOverload, Ready};
 use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
-use crate::trace::{EventKind, FileHeader};
-use crate::transport::Link;
+use crate::trace::{EventKind, FileHeader, Flags};
+use crate::transport::child::ServerCommand;
+use crate::transport::http::HttpError;
+use crate::transport::http::SharedWatch;
+use crate::transport::remote::Carrier;
 use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
+use crate::transport::{Link, Onlookers, Remote, Told, websocket};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -20,7 +26,7 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How to be a client.
@@ -79,38 +85,84 @@ fn root_uri(root: &str) -> String {
     format!("file://{}", path.display())
 }
 
-/// A server that was started for a command, and the recorder beside it.
+/// A server that was started or attached to for a command, and the recorder beside it.
 pub struct Peer {
-    server: StdioServer,
+    /// The process, where one was started.
+    server: Option<StdioServer>,
     recorder: Option<(Recorder, PathBuf)>,
+    /// Records what passes over HTTP.
+    exchanges: Option<Arc<Exchanges>>,
+    /// What the transport said can be done about its failures.
+    advice: Advice,
 }
 
+type Advice = Arc<Mutex<Vec<String>>>;
+
 impl Peer {
-    /// Starts the server; its link comes beside it.
-    pub fn start(target: &Target, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
-        let command = match target.resolve(context)? {
-            TargetKind::Command(command) => command,
-            TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
-            TargetKind::Session(_) => return Err(CommandError::usage("--session is not built yet")),
-        };
+    /// Starts the server or attaches to it; its link comes beside it.
+    pub async fn start(
+        target: &Target,
+        options: &ClientOptions,
+        context: &Context,
+    ) -> Result<(Link, Self), CommandError> {
         if options.record.as_deref() == Some(Path::new("-")) {
             let refused = CommandError::usage("the result goes to standard output; the reel cannot go there too");
             return Err(refused.hint("write to another descriptor: --record /dev/fd/3 3>session.reel"));
         }
+        match target.resolve(context)? {
+            TargetKind::Command(command) => Self::spawn(&command, options),
+            TargetKind::Remote(remote) => Self::attach(&remote, options, context).await,
+            TargetKind::Session(_) => Err(CommandError::usage("--session is not built yet")),
+        }
+    }
+
+    fn spawn(command: &ServerCommand, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
         command.prepare().map_err(spawn_error)?;
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
         let onlooker = recorder.as_ref().map(|(recorder, _)| copy_to(recorder));
-        let (link, server) = stdio::spawn(&command, onlooker).map_err(spawn_error)?;
+        let (link, server) = stdio::spawn(command, onlooker).map_err(spawn_error)?;
         if let Some((recorder, _)) = &recorder {
             let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&command.words())});
             recorder.note(EventKind::StreamOpened, &told);
         }
-        Ok((link, Self { server, recorder }))
+        Ok((link, Self { server: Some(server), recorder, exchanges: None, advice: Advice::default() }))
+    }
+
+    async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
+        let carrier = remote.carrier().map_err(remote_error)?;
+        if remote.insecure && remote.speaks_tls() {
+            context.printer.note("warning: the server's certificate is not checked (--insecure)");
+        }
+        let recorder = options.record.as_deref().map(start_recorder).transpose()?;
+        if let Some((recorder, _)) = &recorder {
+            let told = json!({"transport": transport_name(&carrier), "url": secrets::redact_arguments(&[remote.url.clone()])[0]});
+            recorder.note(EventKind::StreamOpened, &told);
+        }
+        let exchanges = recorder.as_ref().filter(|_| carrier == Carrier::Http).map(|(recorder, _)| {
+            let url = remote.url.as_str();
+            Arc::new(Exchanges::new(Arc::clone(recorder.queue()), url))
+        });
+        let onlookers = Onlookers {
+            exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
+            bytes: recorder.as_ref().map(|(recorder, _)| copy_to(recorder)),
+            frames: recorder.as_ref().map(|(recorder, _)| copy_frames_to(recorder)),
+        };
+        let advice = Advice::default();
+        let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
+        let tell = Arc::new(move |told: Told<'_>| match told {
+            Told::Step(text) if is_verbose => note(text),
+            Told::Step(_) => {}
+            Told::Trouble(text) => note(text),
+            Told::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+        });
+        let link = remote.attach(tell, onlookers).await.map_err(remote_error)?;
+        Ok((link, Self { server: None, recorder, exchanges, advice }))
     }
 
     /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
     pub async fn end_after(self, mut error: CommandError, context: &Context) -> CommandError {
         let since = Instant::now();
+        let advice = Arc::clone(&self.advice);
         let status = self.end(context).await.filter(|_| since.elapsed() < BY_ITSELF);
         let when = ["the server closed the connection", "the server ended"]
             .into_iter()
@@ -118,12 +170,21 @@ impl Peer {
         if let (Some(status), Some(when)) = (status, when) {
             error.message = format!("the server ended{}{when}", end_text(status));
         }
+        let mut advice = std::mem::take(&mut *advice.lock().unwrap_or_else(PoisonError::into_inner));
+        advice.dedup();
+        error.hints.extend(advice);
         error
     }
 
     /// Lets the server end and finishes the reel.
     pub async fn end(self, context: &Context) -> Option<ExitStatus> {
-        let status = self.server.end().await;
+        let status = match self.server {
+            Some(server) => server.end().await,
+            None => None,
+        };
+        if let Some(exchanges) = &self.exchanges {
+            exchanges.finish();
+        }
         if let Some((recorder, path)) = self.recorder {
             let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
             recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
@@ -175,6 +236,39 @@ fn copy_to(recorder: &Recorder) -> Onlooker {
             None => queue.end(lane),
         }
     })
+}
+
+/// The same for messages that come one in a frame.
+fn copy_frames_to(recorder: &Recorder) -> websocket::Onlooker {
+    let queue = Arc::clone(recorder.queue());
+    Arc::new(move |direction, message| {
+        if let Some(message) = message {
+            let ready = Ready { flags: Flags::toward(direction), ..Ready::about(EventKind::Message, 0) };
+            queue.push_ready(ready, message);
+        }
+    })
+}
+
+fn transport_name(carrier: &Carrier) -> &'static str {
+    match carrier {
+        Carrier::Http => "http",
+        Carrier::WebSocket => "websocket",
+        Carrier::Unix(_) => "unix",
+        Carrier::Tcp(_) => "tcp",
+    }
+}
+
+fn remote_error(error: HttpError) -> CommandError {
+    let kind = match &error {
+        HttpError::Url(..) | HttpError::Header(..) => ErrorKind::Usage,
+        HttpError::Certificates(..) => ErrorKind::Input,
+        _ => ErrorKind::Peer,
+    };
+    let told = CommandError::new(kind, error.to_string());
+    match error.advice() {
+        Some(advice) => told.hint(advice),
+        None => told,
+    }
 }
 
 /// Runs an asynchronous command on this thread; interruption ends it with its own exit code.

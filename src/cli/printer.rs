@@ -18,6 +18,11 @@ pub struct Printer {
     pub width: Option<usize>,
 }
 
+/// [`Printer::note`], for those that outlive the printer's borrow.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
+}
+
 impl Printer {
     pub fn new(choice: ColorChoice) -> Self {
         let palette = |is_terminal: bool| {
@@ -56,7 +61,7 @@ impl Printer {
 
     /// Tells something on standard error, on one line. What a peer put into the text cannot steer the terminal.
     pub fn note(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
+        note(text);
     }
 
     /// Tells what failed on standard error, with what to do next. No text of a peer's steers the terminal.

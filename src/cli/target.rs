@@ -12,14 +12,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The variable of the environment with a token for the server that a URL names.
+const TOKEN: &str = "MCPREEL_TOKEN";
+
 /// A server to start, to attach to, or to find.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
     /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session", "env", "cwd"])]
     url: Option<String>,
-    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment.
+    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is
+    /// Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
     /// A header whose value is in an environment variable (repeatable).
@@ -126,6 +130,10 @@ impl Target {
         for (name, holder) in &self.header_env {
             let value = variable(holder).ok_or_else(|| unset(holder, &format!("--header-env {name}")))?;
             headers.push((name.clone(), value));
+        }
+        let names_itself = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(token) = variable(TOKEN).filter(|token| !names_itself && !token.is_empty()) {
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         }
         Ok(Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure })
     }

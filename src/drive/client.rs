@@ -2,7 +2,7 @@
 
 use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
 use crate::host::fire_user_message::{Report, UserMessageFire};
-use crate::transport::{Incoming, Link};
+use crate::transport::{Incoming, Link, Undelivered};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -16,6 +16,8 @@ pub trait Engine {
     fn start(&mut self, now: Duration) -> Vec<Self::Output>;
     /// Takes one message.
     fn receive(&mut self, now: Duration, message: &[u8]) -> Vec<Self::Output>;
+    /// A request did not get through.
+    fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<Self::Output>;
     /// A timer is due.
     fn wake(&mut self, now: Duration) -> Vec<Self::Output>;
     /// When the next timer is due.
@@ -46,6 +48,10 @@ macro_rules! engine {
 
             fn receive(&mut self, now: Duration, message: &[u8]) -> Vec<$output> {
                 Self::receive(self, now, message)
+            }
+
+            fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<$output> {
+                Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref())
             }
 
             fn wake(&mut self, now: Duration) -> Vec<$output> {
@@ -82,6 +88,7 @@ pub struct Runner<E: Engine> {
     pub engine: E,
     link: Link,
     began: Instant,
+    outbox: VecDeque<Vec<u8>>,
     waiting: VecDeque<E::Output>,
     peer_gone: bool,
     /// The end of what the server said on standard error.
@@ -98,8 +105,9 @@ impl<E: Engine> Runner<E> {
     pub async fn start(mut engine: E, link: Link) -> Self {
         let began = Instant::now();
         let first = engine.start(Duration::ZERO);
-        let mut runner = Self { engine, link, began, waiting: VecDeque::new(), peer_gone: false, stderr: Vec::new() };
-        runner.take(first).await;
+        let (outbox, waiting, stderr) = Default::default();
+        let mut runner = Self { engine, link, began, outbox, waiting, peer_gone: false, stderr };
+        runner.take(first);
         runner
     }
 
@@ -113,13 +121,11 @@ impl<E: Engine> Runner<E> {
         !self.waiting.is_empty()
     }
 
-    /// Sends what is to be sent; keeps the rest for [`Runner::next`].
-    pub async fn take(&mut self, outputs: Vec<E::Output>) {
+    /// Keeps what is to be sent, and the rest, for [`Runner::next`], where both go their way.
+    pub fn take(&mut self, outputs: Vec<E::Output>) {
         for output in outputs {
             match E::sort(output) {
-                Sorted::Send(message) => {
-                    self.link.send(message).await;
-                }
+                Sorted::Send(message) => self.outbox.push_back(message),
                 Sorted::Tell(other) => self.waiting.push_back(other),
             }
         }
@@ -135,8 +141,9 @@ impl<E: Engine> Runner<E> {
                 return None;
             }
             let timer = self.engine.next_wake().into_iter().chain(until).min().map(|at| self.began + at);
+            // A peer that takes nothing must not keep the engine from its timers.
             let incoming = tokio::select! {
-                incoming = self.link.receive() => Some(incoming),
+                incoming = self.link.turn(&mut self.outbox) => incoming,
                 () = sleep_until(timer) => None,
             };
             // An engine must learn of the time before it learns of what came after it.
@@ -145,13 +152,14 @@ impl<E: Engine> Runner<E> {
             match incoming {
                 None => {}
                 Some(Incoming::Message(message)) => outputs.extend(self.engine.receive(now, &message)),
+                Some(Incoming::Undelivered(lost)) => outputs.extend(self.engine.undelivered(now, &lost)),
                 Some(Incoming::Stderr(bytes)) => self.keep_stderr(&bytes),
                 Some(Incoming::Closed) => {
                     self.peer_gone = true;
                     outputs.extend(self.engine.closed(now));
                 }
             }
-            self.take(outputs).await;
+            self.take(outputs);
         }
     }
 
@@ -163,8 +171,14 @@ impl<E: Engine> Runner<E> {
 
     /// Sends no more and waits, within reason, for the peer to end.
     pub async fn close(mut self) {
-        self.link.close();
         let patience = Instant::now() + FAREWELL;
+        while !self.outbox.is_empty() && !self.peer_gone {
+            tokio::select! {
+                incoming = self.link.turn(&mut self.outbox) => self.peer_gone = incoming == Some(Incoming::Closed),
+                () = tokio::time::sleep_until(patience) => break,
+            }
+        }
+        self.link.close();
         while !self.peer_gone {
             tokio::select! {
                 incoming = self.link.receive() => self.peer_gone = incoming == Incoming::Closed,
@@ -243,7 +257,7 @@ impl Connection {
     ) -> Result<Answer, Failure> {
         let now = self.runner.now();
         let (handle, outputs) = self.runner.engine.request(now, method, params);
-        self.runner.take(outputs).await;
+        self.runner.take(outputs);
         while let Some(output) = self.runner.next(None).await {
             if let Some(settled) = settles(&output, handle) {
                 return settled;
@@ -257,7 +271,7 @@ impl Connection {
     pub async fn notify(&mut self, method: &str, params: impl Into<Params>) {
         let now = self.runner.now();
         let outputs = self.runner.engine.notify(now, method, params);
-        self.runner.take(outputs).await;
+        self.runner.take(outputs);
     }
 }
 

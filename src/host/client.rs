@@ -342,6 +342,25 @@ impl ClientEngine {
         out
     }
 
+    /// The transport gave up the request with this id, for this reason. `refusal` is the JSON-RPC error with which the
+    /// server refused it without naming it, which counts as its answer.
+    pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
+        let mut out = Vec::new();
+        let Some(open) = Id(id).as_integer().and_then(|id| self.open.remove(&id)) else { return out };
+        match (refusal, open.role) {
+            (Some(refusal), _) => self.settle(now, open, refusal.to_vec(), &Envelope::scan(refusal), &mut out),
+            (None, _) if open.expired => {}
+            (None, Role::Probe) if self.config.era == EraChoice::Auto && !self.probed_again => {
+                self.fall_back(now, reason.to_owned(), &mut out);
+            }
+            (None, Role::Probe | Role::Initialize) => self.fail(reason.to_owned(), &mut out),
+            (None, Role::Call) => {
+                out.push(Output::Failed { handle: Some(open.handle), reason: reason.to_owned() });
+            }
+        }
+        out
+    }
+
     fn take(&mut self, now: Duration, bytes: &[u8], envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let message = bytes.to_vec();
         match envelope.kind {
@@ -372,9 +391,14 @@ impl ClientEngine {
     }
 
     fn answered(&mut self, now: Duration, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
-        let Some(open) = self.take_open(envelope) else {
-            return out.push(Output::Stray { message });
-        };
+        match self.take_open(envelope) {
+            Some(open) => self.settle(now, open, message, envelope, out),
+            None => out.push(Output::Stray { message }),
+        }
+    }
+
+    /// What the answer to this request leads to.
+    fn settle(&mut self, now: Duration, open: Open, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if !open.expired => return self.read_probe(now, envelope, out),
             Role::Initialize if !open.expired => return self.read_initialize(now, envelope, out),

@@ -89,6 +89,12 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
+    /// The transport gave up the request with this id; see [`ClientEngine::undelivered`].
+    pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Report> {
+        let outputs = self.client.undelivered(now, id, reason, refusal);
+        self.report(now, outputs)
+    }
+
     /// The moment to call [`Self::wake`] at.
     pub fn next_wake(&self) -> Option<Duration> {
         self.client.next_wake().into_iter().chain(self.messages.next_wake()).min()

@@ -2,19 +2,21 @@
 //!
 //! Header names keep their spelling on both sides, since what passes is recorded as it was.
 
+use super::reach::Reach;
 use super::remote::Remote;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
-use hyper::{Request, Response, http};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper::{Request, Response, Uri, http};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tower_service::Service;
 
 /// Why a body broke off.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -32,7 +34,7 @@ pub fn empty() -> Body {
 }
 
 /// Why an exchange did not come about.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum HttpError {
     /// The URL is none, or of a kind that is not spoken.
     #[error("{0:?} is no URL to attach to: {1}")]
@@ -46,6 +48,64 @@ pub enum HttpError {
     /// There is no connection, or it broke before the response.
     #[error("{0}")]
     Exchange(String),
+    /// Nobody listens there.
+    #[error("{0}")]
+    Refused(String),
+    /// No such host is known.
+    #[error("{0}")]
+    UnknownHost(String),
+    /// The server's certificate is not trusted.
+    #[error("{0}")]
+    Certificate(String),
+    /// The server wants to know who asks.
+    #[error("{0}")]
+    Token(String),
+    /// A proxy named by the environment is in the way.
+    #[error("{0}")]
+    Proxy(String),
+}
+
+impl HttpError {
+    /// What to do next, where that is known.
+    pub fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Url(..) => "a URL is like https://host/mcp, wss://host/path, unix:/path/to/socket or tcp:host:port",
+            Self::Refused(_) => "is the server running, and is the port right?",
+            Self::UnknownHost(_) => "is the host's name right?",
+            Self::Certificate(_) => "trust its certificate with --cacert FILE, or check none with --insecure",
+            Self::Token(_) => TOKEN_ADVICE,
+            Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
+            Self::Header(..) | Self::Certificates(..) | Self::Exchange(_) => return None,
+        })
+    }
+
+    /// Reads what went wrong on the way to `place` from an error and its causes.
+    pub(super) fn read(place: &str, error: &(dyn std::error::Error + 'static)) -> Self {
+        let told = format!("cannot reach {place}: {}", whole(error));
+        let mut cause = Some(error);
+        while let Some(found) = cause {
+            let text = found.to_string();
+            if let Some(known) = found.downcast_ref::<Self>() {
+                return known.clone();
+            }
+            if text.contains("message head is too large") {
+                return Self::Exchange(format!("{place} answered with headers of more than {} KiB", HEAD_LIMIT >> 10));
+            }
+            if text.contains("dns error") || text.contains("failed to lookup address") {
+                return Self::UnknownHost(told);
+            }
+            // An error of the TLS layer comes wrapped in one of the system's, which hides it from `source`.
+            let inner = found.downcast_ref::<io::Error>();
+            let tls = inner.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            match (tls.or(found.downcast_ref()), inner.map(io::Error::kind)) {
+                (Some(rustls::Error::InvalidCertificate(_)), _) => return Self::Certificate(told),
+                (_, Some(io::ErrorKind::ConnectionRefused)) => return Self::Refused(told),
+                _ => {}
+            }
+            cause = found.source();
+        }
+        Self::Exchange(told)
+    }
 }
 
 /// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as it should.
@@ -74,43 +134,74 @@ pub trait Watch: Send + Sync {
     fn hung_up(&self, connection: u32);
 }
 
+/// What to do about a server that wants to know who asks.
+pub(super) const TOKEN_ADVICE: &str =
+    "it wants a token: give one with -H 'Authorization: Bearer …' or in MCPREEL_TOKEN";
+
 /// Speaks HTTP/1.1 to one server, over as many connections as there are exchanges at once.
 #[derive(Clone)]
 pub struct HttpClient {
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    client: Client<HttpsConnector<Reach>, Body>,
+    reach: Reach,
+    tls: Arc<rustls::ClientConfig>,
 }
+
+/// A connection to a server, with or without TLS.
+pub type Stream = MaybeHttpsStream<super::reach::Reached>;
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The most that a response's head may take up.
+const HEAD_LIMIT: usize = 256 << 10;
 /// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(30);
 
 impl HttpClient {
-    /// A client for this server; nothing is connected yet.
+    /// A client for this server; nothing is connected yet. Proxies come from the environment.
     pub fn new(remote: &Remote) -> Result<Self, HttpError> {
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let tls = super::tls::config(remote)?;
+        let reach = Reach::new(CONNECT_TIMEOUT);
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(super::tls::config(remote)?)
+            .with_tls_config(tls.clone())
             .https_or_http()
             .enable_http1()
-            .wrap_connector(connector);
+            .wrap_connector(reach.clone());
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .http1_preserve_header_case(true)
             .http1_max_headers(512)
+            .http1_max_buf_size(HEAD_LIMIT)
             .set_host(false)
             .build(connector);
-        Ok(Self { client })
+        Ok(Self { client, reach, tls: Arc::new(tls) })
     }
 
     /// Sends a request, waits for the response's head.
-    pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
-        self.client.request(request).await.map_err(|error| HttpError::Exchange(whole(&error)))
+    pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
+        if let Some(pass) = self.reach.plain_proxy_pass(request.uri()) {
+            request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
+        }
+        let place = place(request.uri());
+        self.client.request(request).await.map_err(|error| HttpError::read(&place, &error))
     }
+
+    /// Connects without sending anything, for another protocol on the same ways.
+    pub async fn connect(&self, uri: Uri) -> Result<Stream, HttpError> {
+        let place = place(&uri);
+        let mut connector = HttpsConnector::from((self.reach.tunnelling(), Arc::clone(&self.tls)));
+        std::future::poll_fn(|context| connector.poll_ready(context))
+            .await
+            .map_err(|error| HttpError::read(&place, &*error))?;
+        connector.call(uri).await.map_err(|error| HttpError::read(&place, &*error))
+    }
+}
+
+/// Scheme, host and port of a URL: what can be told without its secrets.
+fn place(uri: &Uri) -> String {
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    let host = host.rsplit('@').next().unwrap_or(host);
+    format!("{}://{host}", uri.scheme_str().unwrap_or("http"))
 }
 
 /// An error with all that caused it.

@@ -1,5 +1,6 @@
 //! A connection as its user sees it, whatever carries it: messages go out, messages and endings come in.
 
+use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
 /// What comes in.
@@ -9,8 +10,21 @@ pub enum Incoming {
     Message(Vec<u8>),
     /// Bytes of the peer's standard error.
     Stderr(Vec<u8>),
+    /// A request did not get through, or its answer did not come back.
+    Undelivered(Undelivered),
     /// The peer sends no more.
     Closed,
+}
+
+/// A request that its transport gave up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undelivered {
+    /// The text of the request's id.
+    pub id: Vec<u8>,
+    /// Why, as a sentence fragment.
+    pub reason: String,
+    /// The JSON-RPC error with which the peer refused, where it did so without naming the request.
+    pub refusal: Option<Vec<u8>>,
 }
 
 /// How many messages may wait on either side.
@@ -68,6 +82,31 @@ impl Link {
     /// The next thing that comes in; [`Incoming::Closed`] again and again once the peer is gone.
     pub async fn receive(&mut self) -> Incoming {
         self.incoming.recv().await.unwrap_or(Incoming::Closed)
+    }
+
+    /// Sends the next message of `outbox`, or hears what comes in, whichever can be done first; `None` where a message
+    /// went out. While `outbox` is full nothing is heard, so that a peer that only talks is held back.
+    pub async fn turn(&mut self, outbox: &mut VecDeque<Vec<u8>>) -> Option<Incoming> {
+        if self.outgoing.as_ref().is_none_or(mpsc::Sender::is_closed) {
+            outbox.clear();
+        }
+        let may_hear = outbox.len() < CAPACITY;
+        let room = async {
+            match &self.outgoing {
+                Some(outgoing) if !outbox.is_empty() => outgoing.reserve().await.ok(),
+                _ => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            room = room => {
+                if let (Some(room), Some(message)) = (room, outbox.pop_front()) {
+                    room.send(message);
+                }
+                None
+            }
+            incoming = self.incoming.recv(), if may_hear => Some(incoming.unwrap_or(Incoming::Closed)),
+        }
     }
 
     /// Sends no more. What comes in can still be received.

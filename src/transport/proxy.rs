@@ -2,6 +2,7 @@
 //! they come; whatever passes is seen by a [`Watch`] first.
 
 use super::access::Access;
+use super::exchange::shared_headers;
 use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, empty, full, whole};
 use super::remote::Remote;
 use bytes::Bytes;
@@ -50,7 +51,14 @@ impl Proxy {
             }
             _ => return Err(wrong("only http, https, ws and wss can be put behind --listen")),
         };
-        Ok(Self { client: HttpClient::new(remote)?, origin, headers: remote.header_map()?, access, body_limit, watch })
+        Ok(Self {
+            client: HttpClient::new(remote)?,
+            origin,
+            headers: shared_headers(remote)?,
+            access,
+            body_limit,
+            watch,
+        })
     }
 
     /// Serves connections for ever. Must run on a runtime of one thread or more.

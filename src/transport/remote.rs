@@ -1,8 +1,11 @@
 //! A server that runs elsewhere: where it is, and how to get through to it.
 
 use super::http::HttpError;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use super::link::Link;
+use super::stdio::Onlooker;
+use super::{http, lines, streamable, websocket};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A server to attach to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,11 +20,81 @@ pub struct Remote {
     pub insecure: bool,
 }
 
+/// What carries the messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Streamable HTTP, or HTTP+SSE.
+    Http,
+    /// A WebSocket.
+    WebSocket,
+    /// Lines over a Unix socket at this path.
+    Unix(PathBuf),
+    /// Lines over TCP to this host and port.
+    Tcp(String),
+}
+
+/// What a transport has to tell its user while it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told<'a> {
+    /// A step on the way.
+    Step(&'a str),
+    /// Something went wrong that fails no request.
+    Trouble(&'a str),
+    /// What to do about what failed.
+    Advice(&'a str),
+}
+
+/// Whom it tells.
+pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+
+/// Who looks on.
+#[derive(Clone, Default)]
+pub struct Onlookers {
+    /// Sees HTTP exchanges.
+    pub exchanges: Option<http::SharedWatch>,
+    /// Sees the bytes of lines.
+    pub bytes: Option<Onlooker>,
+    /// Sees the messages of a WebSocket.
+    pub frames: Option<websocket::Onlooker>,
+}
+
 impl Remote {
     /// Whether the URL asks for TLS.
     pub fn speaks_tls(&self) -> bool {
-        let scheme = self.url.split(':').next().unwrap_or_default();
-        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("wss")
+        matches!(self.scheme().as_str(), "https" | "wss")
+    }
+
+    fn scheme(&self) -> String {
+        self.url.split(':').next().unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// What the URL asks for.
+    pub fn carrier(&self) -> Result<Carrier, HttpError> {
+        let failed = |why: &str| HttpError::Url(self.url.clone(), why.to_owned());
+        let rest = self.url.split_once(':').map_or("", |(_, rest)| rest);
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        match self.scheme().as_str() {
+            "http" | "https" => Ok(Carrier::Http),
+            "ws" | "wss" => Ok(Carrier::WebSocket),
+            "unix" if !rest.is_empty() => Ok(Carrier::Unix(rest.into())),
+            "unix" => Err(failed("no path follows")),
+            "tcp" => match rest.rsplit_once(':') {
+                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(Carrier::Tcp(rest.into())),
+                _ => Err(failed("HOST:PORT must follow")),
+            },
+            _ => Err(failed("its scheme is none of http, https, ws, wss, unix, tcp")),
+        }
+    }
+
+    /// Attaches to the server. Must be called within a tokio runtime. Over HTTP nothing is connected yet: what fails
+    /// there fails with the first request.
+    pub async fn attach(&self, tell: Tell, onlookers: Onlookers) -> Result<Link, HttpError> {
+        match self.carrier()? {
+            Carrier::Http => streamable::attach(self, tell, onlookers.exchanges),
+            Carrier::WebSocket => websocket::connect(self, tell, onlookers.frames).await,
+            Carrier::Unix(path) => lines::connect_unix(&path, onlookers.bytes).await,
+            Carrier::Tcp(address) => lines::connect_tcp(&address, onlookers.bytes).await,
+        }
     }
 
     /// The URL with the scheme of HTTP that carries it: WebSocket begins as HTTP.
@@ -32,15 +105,28 @@ impl Remote {
             _ => self.url.clone(),
         }
     }
+}
 
-    /// The headers as they are sent.
-    pub fn header_map(&self) -> Result<HeaderMap, HttpError> {
-        let mut map = HeaderMap::new();
-        for (name, value) in &self.headers {
-            let wrong = |reason: String| HttpError::Header(name.clone(), reason);
-            let key = HeaderName::try_from(name).map_err(|error| wrong(error.to_string()))?;
-            map.append(key, HeaderValue::try_from(value).map_err(|error| wrong(error.to_string()))?);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carrier(url: &str) -> Option<Carrier> {
+        Remote { url: url.to_owned(), ..Remote::default() }.carrier().ok()
+    }
+
+    #[test]
+    fn a_url_names_its_carrier() {
+        assert_eq!(carrier("HTTPS://host/mcp"), Some(Carrier::Http));
+        assert_eq!(carrier("ws://host"), Some(Carrier::WebSocket));
+        for unix in ["unix:/run/s", "unix:///run/s"] {
+            assert_eq!(carrier(unix), Some(Carrier::Unix("/run/s".into())));
         }
-        Ok(map)
+        for tcp in ["tcp:[::1]:80", "tcp://[::1]:80"] {
+            assert_eq!(carrier(tcp), Some(Carrier::Tcp("[::1]:80".into())));
+        }
+        for none in ["unix:", "tcp:host", "tcp:host:http", "ftp://host", "host", ""] {
+            assert_eq!(carrier(none), None, "{none}");
+        }
     }
 }

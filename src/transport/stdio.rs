@@ -1,16 +1,15 @@
 //! A spawned server on stdio, as a [`Link`].
 
 use super::child::{ServerCommand, SpawnError};
+use super::lines::{read_lines, write_lines};
 use super::link::{Incoming, Link, Served};
-use crate::wire::LineFramer;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Which pipe bytes passed through.
@@ -29,10 +28,6 @@ pub type Onlooker = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to end after its input was closed, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// How long the end of standard error is waited for once standard output has ended, so that a server's last words come
-/// before the news of its end.
-const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A running server.
 pub struct StdioServer {
@@ -77,56 +72,6 @@ impl StdioServer {
         }
         let _ = self.child.kill().await;
         self.child.wait().await.ok()
-    }
-}
-
-async fn write_lines(mut stdin: ChildStdin, mut outgoing: mpsc::Receiver<Vec<u8>>, onlooker: Onlooker) {
-    while let Some(mut message) = outgoing.recv().await {
-        message.push(b'\n');
-        onlooker(Pipe::Stdin, Some(&message));
-        if stdin.write_all(&message).await.is_err() {
-            break;
-        }
-    }
-    onlooker(Pipe::Stdin, None);
-}
-
-async fn read_lines(
-    mut stdout: impl AsyncRead + Unpin,
-    incoming: mpsc::Sender<Incoming>,
-    onlooker: Onlooker,
-    said: Option<JoinHandle<()>>,
-) {
-    let mut framer = LineFramer::default();
-    let mut chunk = vec![0u8; 64 << 10];
-    let mut messages = Vec::new();
-    loop {
-        let got = stdout.read(&mut chunk).await.unwrap_or(0);
-        let mut keep = |frame: crate::wire::Frame<'_>| {
-            let body = frame.framing.body(frame.payload);
-            if !body.trim_ascii().is_empty() {
-                messages.push(body.to_vec());
-            }
-        };
-        if got == 0 {
-            framer.finish(&mut keep);
-            onlooker(Pipe::Stdout, None);
-        } else {
-            onlooker(Pipe::Stdout, Some(&chunk[..got]));
-            framer.push(&chunk[..got], &mut keep);
-        }
-        for message in messages.drain(..) {
-            if incoming.send(Incoming::Message(message)).await.is_err() {
-                return;
-            }
-        }
-        if got == 0 {
-            if let Some(said) = said {
-                let _ = timeout(LAST_WORDS, said).await;
-            }
-            let _ = incoming.send(Incoming::Closed).await;
-            return;
-        }
     }
 }
 

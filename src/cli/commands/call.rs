@@ -65,7 +65,7 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
         Some(text) => Params::Raw(text),
     };
     peer::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context)?;
+        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let (mut connection, handshake) = match peer::open(link, &args.client, json!({}), context).await {
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),

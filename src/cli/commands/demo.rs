@@ -200,7 +200,7 @@ impl Host {
     async fn ask(&mut self, method: &str, params: impl Into<Params>) -> Result<Value, CommandError> {
         let now = self.runner.now();
         let (asked, outputs) = self.runner.engine.request(now, method, params);
-        self.runner.take(outputs).await;
+        self.runner.take(outputs);
         loop {
             match self.next(method).await? {
                 Output::Answered { handle, message, .. } if handle == asked => {
@@ -218,7 +218,7 @@ impl Host {
     async fn notify(&mut self, method: &str, params: Value) {
         let now = self.runner.now();
         let outputs = self.runner.engine.notify(now, method, params);
-        self.runner.take(outputs).await;
+        self.runner.take(outputs);
     }
 
     /// The next thing that happens; the server's own requests are answered on the way.
@@ -231,7 +231,7 @@ impl Host {
                 let answer = self.answer(method);
                 if let Some(id) = text::first_member(message, "id") {
                     let outputs = self.runner.engine.respond(id, &Ok(answer));
-                    self.runner.take(outputs).await;
+                    self.runner.take(outputs);
                 }
             }
             Output::Notification { message } => {

@@ -54,7 +54,7 @@ impl ClientEngine {
 
     /// No sign of the modern era: `initialize`, or where the caller insists on that era, on without capabilities
     /// (2026-07-28: clients may go without `server/discover`).
-    fn fall_back(&mut self, now: Duration, why: String, out: &mut Vec<Output>) {
+    pub(super) fn fall_back(&mut self, now: Duration, why: String, out: &mut Vec<Output>) {
         if self.config.era == EraChoice::Modern {
             self.notes.push(format!("{why}; taken as modern all the same, as asked"));
             return self.enter(now, Era::Modern, self.version.clone(), &Value::Null, out);

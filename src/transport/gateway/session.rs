@@ -163,6 +163,7 @@ impl Session {
                 incoming = link.receive() => match incoming {
                     Incoming::Message(message) => self.arrived(message),
                     Incoming::Stderr(bytes) => self.backend.see_stderr(self.stream, &bytes),
+                    Incoming::Undelivered(_) => {}
                     Incoming::Closed => break true,
                 },
                 () = self.ending.notified() => break false,
@@ -188,6 +189,7 @@ impl Session {
                 incoming = link.receive() => match incoming {
                     Incoming::Message(message) => self.arrived(message),
                     Incoming::Stderr(bytes) => self.backend.see_stderr(self.stream, &bytes),
+                    Incoming::Undelivered(_) => {}
                     Incoming::Closed => return,
                 },
                 () = &mut patience => return,

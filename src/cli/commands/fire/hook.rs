@@ -97,7 +97,7 @@ struct Fired {
 pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
     let event = event(args)?;
     peer::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context)?;
+        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
         let (mut connection, handshake) = match peer::open(link, &args.client, capabilities, context).await {

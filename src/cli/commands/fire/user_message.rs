@@ -87,7 +87,7 @@ struct Told {
 
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     peer::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context)?;
+        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let engine = UserMessageFire::new(args.client.config(json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let told = watch(&mut runner, args, context).await;

@@ -1,0 +1,218 @@
+//! What MCP says in HTTP headers beside the message in the body.
+//!
+//! Sources: the Streamable HTTP transport of each revision (behaviour X11); for 2026-07-28 also its rules for headers
+//! that repeat parts of the body (SEP-2243).
+//!
+//! Never: HTTP itself.
+
+use super::revision::{Revision, meta};
+use crate::wire::{Envelope, json};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The revision of the exchange: after `initialize` from 2025-06-18 on, always from 2026-07-28 on.
+pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+/// The session, from 2025-03-26 to 2025-11-25 (which spells it `MCP-Session-Id`).
+pub const SESSION_ID: &str = "Mcp-Session-Id";
+/// The method of the message in the body (2026-07-28).
+pub const METHOD: &str = "Mcp-Method";
+/// The tool, prompt or resource of the request in the body (2026-07-28).
+pub const NAME: &str = "Mcp-Name";
+/// What the headers of tool parameters begin with (2026-07-28).
+const PARAMETER: &str = "Mcp-Param-";
+/// The mark on a property of a tool's schema that asks for such a header.
+const ANNOTATION: &str = "x-mcp-header";
+/// So many tools' marks are remembered.
+const MOST_TOOLS: usize = 4096;
+
+/// Whether a legacy revision wants [`PROTOCOL_VERSION`] after `initialize`. One that is not known is taken as newer.
+pub fn names_version(version: &str) -> bool {
+    Revision::parse(version).is_none_or(|revision| revision >= Revision::V2025_06_18)
+}
+
+/// The revision that a request of the modern era names in its `_meta`.
+pub fn modern_version<'a>(envelope: &Envelope<'a>) -> Option<Cow<'a, str>> {
+    json::str_member(json::member(envelope.params?, "_meta")?, meta::PROTOCOL_VERSION)
+}
+
+/// The headers that a message of the modern era needs beside its version: names and values, ready to be sent.
+pub fn modern_headers(envelope: &Envelope<'_>, marks: &ToolMarks) -> Vec<(String, String)> {
+    let Some(method) = envelope.method.as_deref() else { return Vec::new() };
+    let mut headers = vec![(METHOD.to_owned(), encode(method))];
+    let member = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return headers,
+    };
+    let params = envelope.params.unwrap_or_default();
+    let Some(name) = json::str_member(params, member) else { return headers };
+    headers.push((NAME.to_owned(), encode(&name)));
+    if method == "tools/call" {
+        headers.extend(marks.headers(&name, json::member(params, "arguments").unwrap_or_default()));
+    }
+    headers
+}
+
+/// A value as it can stand in a header: as it is where that is plain, else `=?base64?…?=`.
+pub fn encode(value: &str) -> String {
+    let plain = value.bytes().all(|byte| byte == b'\t' || matches!(byte, b' '..=b'~'))
+        && value.trim() == value
+        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    if plain { value.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(value)) }
+}
+
+/// Which arguments of which tools are to be repeated in headers, learned from results of `tools/list`.
+#[derive(Clone, Debug, Default)]
+pub struct ToolMarks(BTreeMap<String, Vec<Mark>>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    /// The header's name behind [`PARAMETER`].
+    name: String,
+    /// The property names that lead to the argument.
+    path: Vec<String>,
+}
+
+impl ToolMarks {
+    /// Takes in the result of one `tools/list`. Marks that break the rules count as none for their whole tool.
+    pub fn learn(&mut self, result: &[u8]) {
+        let listed: Value = serde_json::from_slice(result).unwrap_or_default();
+        for tool in listed["tools"].as_array().into_iter().flatten() {
+            let Some(name) = tool["name"].as_str() else { continue };
+            let mut marks = Vec::new();
+            let sound = find_marks(&tool["inputSchema"], &mut Vec::new(), &mut marks);
+            if sound && (self.0.len() < MOST_TOOLS || self.0.contains_key(name)) {
+                self.0.insert(name.to_owned(), marks);
+            }
+        }
+    }
+
+    /// Whether this tool's marks are known, be it that there are none.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.0.contains_key(tool)
+    }
+
+    /// An argument that is absent or null has no header.
+    fn headers(&self, tool: &str, arguments: &[u8]) -> Vec<(String, String)> {
+        let marks = self.0.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let header = |mark: &Mark| {
+            let path: Vec<&str> = mark.path.iter().map(String::as_str).collect();
+            let value = match serde_json::from_slice(json::at_path(arguments, &path)?).ok()? {
+                Value::String(text) => encode(&text),
+                scalar @ (Value::Bool(_) | Value::Number(_)) => scalar.to_string(),
+                _ => return None,
+            };
+            Some((format!("{PARAMETER}{}", mark.name), value))
+        };
+        marks.iter().filter_map(header).collect()
+    }
+}
+
+/// Gathers the marks on properties that are reached through `properties` alone; false where one breaks the rules: no
+/// header token, not a string, number or boolean, or a name that comes twice.
+fn find_marks(schema: &Value, path: &mut Vec<String>, marks: &mut Vec<Mark>) -> bool {
+    for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
+        path.push(property.clone());
+        if let Some(mark) = schema.get(ANNOTATION) {
+            let name = mark.as_str().filter(|name| is_token(name));
+            let scalar = matches!(schema["type"].as_str(), Some("string" | "integer" | "number" | "boolean"));
+            let Some(name) = name.filter(|_| scalar) else { return false };
+            if marks.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
+                return false;
+            }
+            marks.push(Mark { name: name.to_owned(), path: path.clone() });
+        }
+        if !find_marks(schema, path, marks) {
+            return false;
+        }
+        path.pop();
+    }
+    true
+}
+
+/// A header name's characters (RFC 9110, token).
+fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(message: &str, marks: &ToolMarks) -> Vec<(String, String)> {
+        modern_headers(&Envelope::scan(message.as_bytes()), marks)
+    }
+
+    fn pairs<'a>(headers: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    #[test]
+    fn a_header_repeats_the_method_and_the_name() {
+        let none = ToolMarks::default();
+        let list = headers(r#"{"id":1,"method":"tools/list","params":{"name":"no"}}"#, &none);
+        assert_eq!(pairs(&list), [("Mcp-Method", "tools/list")]);
+        let read = headers(r#"{"id":1,"method":"resources/read","params":{"uri":"demo://x","name":"no"}}"#, &none);
+        assert_eq!(pairs(&read), [("Mcp-Method", "resources/read"), ("Mcp-Name", "demo://x")]);
+        let get = headers(r#"{"id":1,"method":"prompts/get","params":{"name":"grüß"}}"#, &none);
+        assert_eq!(pairs(&get)[1], ("Mcp-Name", "=?base64?Z3LDvMOf?="));
+    }
+
+    #[test]
+    fn values_that_are_not_plain_are_wrapped() {
+        for plain in ["", "us-west1", "two words", "a\tb", "=?base64?"] {
+            assert_eq!(encode(plain), plain);
+        }
+        for (odd, wrapped) in
+            [(" a", "=?base64?IGE=?="), ("a\n", "=?base64?YQo=?="), ("=?base64?x?=", "=?base64?PT9iYXNlNjQ/eD89?=")]
+        {
+            assert_eq!(encode(odd), wrapped);
+        }
+    }
+
+    const TOOLS: &str = r#"{"tools":[
+        {"name":"t","inputSchema":{"properties":{
+            "region":{"type":"string","x-mcp-header":"Region"},
+            "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},
+            "list":{"items":{"properties":{"x":{"type":"string","x-mcp-header":"X"}}}},
+            "flag":{"type":"boolean","x-mcp-header":"Flag"}}}},
+        {"name":"twice","inputSchema":{"properties":{
+            "a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}},
+        {"name":"odd","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"two words"}}}},
+        {"name":"object","inputSchema":{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}},
+        {"name":"bare"}]}"#;
+
+    #[test]
+    fn marked_arguments_are_repeated_where_they_have_a_value() {
+        let mut marks = ToolMarks::default();
+        marks.learn(TOOLS.as_bytes());
+        let call = |tool: &str, arguments: &str| {
+            let message =
+                format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#);
+            let all = headers(&message, &marks);
+            let shown = |(name, value): &(String, String)| format!("{name}: {value}");
+            all[2..].iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            call("t", r#"{"region":"us west","deep":{"n":42},"flag":false,"list":[{"x":"no"}]}"#),
+            ["Mcp-Param-Region: us west", "Mcp-Param-N: 42", "Mcp-Param-Flag: false"]
+        );
+        assert!(call("t", r#"{"region":null,"deep":7,"flag":[]}"#).is_empty());
+        for broken in ["twice", "odd", "object"] {
+            assert!(call(broken, r#"{"a":"x","b":"y"}"#).is_empty(), "{broken}");
+            assert!(!marks.knows(broken));
+        }
+        assert!(marks.knows("bare") && !marks.knows("never listed"));
+    }
+
+    #[test]
+    fn the_revision_decides_whether_it_is_named() {
+        assert!(!names_version("2025-03-26") && names_version("2025-06-18") && names_version("2099-01-01"));
+        let message = br#"{"id":1,"method":"m","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v"}}}"#;
+        assert_eq!(modern_version(&Envelope::scan(message)).as_deref(), Some("v"));
+        assert_eq!(modern_version(&Envelope::scan(br#"{"id":1,"method":"m"}"#)), None);
+    }
+}

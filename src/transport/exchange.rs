@@ -1,0 +1,293 @@
+//! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
+//! read within limits.
+
+use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full, whole};
+use super::remote::Remote;
+use crate::wire::json;
+use crate::wire::sse::{Carried, SseFramer, carried};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{request, response};
+use hyper::{Method, Request, StatusCode, Uri, header};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most that one message may take up, in a body or in an event.
+pub const MESSAGE_LIMIT: usize = 64 << 20;
+
+/// One URL of a server, and how to ask it.
+#[derive(Clone)]
+pub struct Endpoint {
+    client: HttpClient,
+    url: url::Url,
+    uri: Uri,
+    shared: HeaderMap,
+    watch: SharedWatch,
+}
+
+impl Endpoint {
+    /// The endpoint at the remote's URL.
+    pub fn new(remote: &Remote, watch: Option<SharedWatch>) -> Result<Self, HttpError> {
+        let (url, uri) = parse_url(&remote.url)?;
+        Ok(Self {
+            client: HttpClient::new(remote)?,
+            url,
+            uri,
+            shared: shared_headers(remote)?,
+            watch: watch.unwrap_or_else(|| Arc::new(Unwatched)),
+        })
+    }
+
+    /// Another endpoint of the same server, by a reference that is resolved against this one's URL. One of another
+    /// origin is refused: it would get this one's tokens (2024-11-05, transports, HTTP with SSE).
+    pub fn at(&self, reference: &str) -> Result<Self, HttpError> {
+        let failed = |why: &str| HttpError::Url(reference.to_owned(), why.to_owned());
+        let url = self.url.join(reference).map_err(|error| failed(&error.to_string()))?;
+        if url.origin() != self.url.origin() {
+            return Err(failed("it has another origin than the URL that named it"));
+        }
+        let (url, uri) = parse_url(url.as_str())?;
+        Ok(Self { url, uri, ..self.clone() })
+    }
+
+    /// The URL.
+    pub fn url(&self) -> &url::Url {
+        &self.url
+    }
+
+    /// Sends one request and waits for the head of its answer.
+    pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
+        let mut request = Request::new(());
+        *request.method_mut() = method;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers(headers);
+        let (parts, ()) = request.into_parts();
+        let mut exchange = Exchange::begin(&self.watch, &parts);
+        if let Some(body) = &body {
+            exchange.see(Seen::RequestBody(body));
+        }
+        exchange.see(Seen::RequestEnd(None));
+        let body = body.map_or_else(empty, full);
+        match self.client.send(Request::from_parts(parts, body)).await {
+            Ok(response) => {
+                let (head, body) = response.into_parts();
+                exchange.see(Seen::Response(&head));
+                Ok(Answer { head, body, exchange })
+            }
+            Err(error) => {
+                exchange.end(Some(&error.to_string()));
+                Err(error)
+            }
+        }
+    }
+
+    /// The headers of one request: its own, and the shared ones, which win.
+    fn headers(&self, own: &HeaderMap) -> HeaderMap {
+        let mut all = HeaderMap::new();
+        if let Some(host) = host(&self.url) {
+            all.insert(header::HOST, host);
+        }
+        all.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
+        for (name, value) in own {
+            all.insert(name, value.clone());
+        }
+        for name in self.shared.keys() {
+            all.remove(name);
+        }
+        for (name, value) in &self.shared {
+            all.append(name, value.clone());
+        }
+        all
+    }
+}
+
+fn parse_url(text: &str) -> Result<(url::Url, Uri), HttpError> {
+    let failed = |why: &dyn std::fmt::Display| HttpError::Url(text.to_owned(), why.to_string());
+    let mut url = url::Url::parse(text).map_err(|error| failed(&error))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let hidden = "https://…@…".to_owned();
+        return Err(HttpError::Url(hidden, "a name and password are given with -H 'Authorization: …'".to_owned()));
+    }
+    url.set_fragment(None);
+    let uri = url.as_str().parse().map_err(|error: hyper::http::uri::InvalidUri| failed(&error))?;
+    Ok((url, uri))
+}
+
+/// The value of `Host`: the port stands in it where it is not the scheme's own.
+fn host(url: &url::Url) -> Option<HeaderValue> {
+    let host = url.host_str()?;
+    let text = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    HeaderValue::from_str(&text).ok()
+}
+
+/// The user's own headers.
+pub fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &remote.headers {
+        let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
+        let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
+        // Bytes, not text: what is not ASCII is sent as UTF-8.
+        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
+        headers.append(key, value);
+    }
+    Ok(headers)
+}
+
+/// Tells the watch of one exchange, of its end too where it is given up.
+struct Exchange {
+    watch: SharedWatch,
+    number: u32,
+    is_over: bool,
+}
+
+impl Exchange {
+    fn begin(watch: &SharedWatch, head: &request::Parts) -> Self {
+        Self { number: watch.begin(1, head), watch: Arc::clone(watch), is_over: false }
+    }
+
+    fn see(&self, seen: Seen<'_>) {
+        self.watch.see(self.number, seen);
+    }
+
+    fn end(&mut self, reason: Option<&str>) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.see(Seen::ResponseEnd(reason));
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.end(Some("closed by the client"));
+    }
+}
+
+/// What a server answered: the head, and the body as it comes.
+pub struct Answer {
+    /// Status and headers.
+    pub head: response::Parts,
+    body: Incoming,
+    exchange: Exchange,
+}
+
+impl Answer {
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.head.status
+    }
+
+    /// A header's text; `None` where it is absent or not plain.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body's media type in lower case, without parameters.
+    pub fn media_type(&self) -> String {
+        let text = self.header("content-type").unwrap_or_default();
+        text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// Whether the body is a stream of events that came with success.
+    pub fn is_stream(&self) -> bool {
+        self.status().is_success() && self.media_type() == "text/event-stream"
+    }
+
+    /// The next bytes of the body; `None` at its end.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
+        loop {
+            match self.body.frame().await {
+                None => {
+                    self.exchange.end(None);
+                    return Ok(None);
+                }
+                Some(Err(error)) => {
+                    let reason = whole(&error);
+                    self.exchange.end(Some(&reason));
+                    return Err(reason);
+                }
+                Some(Ok(frame)) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    self.exchange.see(Seen::ResponseBody(&bytes));
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+
+    /// The whole body; an error where it breaks off or is larger than `limit`.
+    pub async fn whole(mut self, limit: usize) -> Result<Vec<u8>, String> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.chunk().await? {
+            if all.len() + bytes.len() > limit {
+                return Err(format!("the body is larger than {} MiB", limit >> 20));
+            }
+            all.extend_from_slice(&bytes);
+        }
+        Ok(all)
+    }
+
+    /// The body as events.
+    pub fn events(self) -> Events {
+        Events { answer: self, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
+    }
+}
+
+/// A body of server-sent events.
+pub struct Events {
+    answer: Answer,
+    framer: SseFramer,
+    ready: VecDeque<Vec<u8>>,
+    is_over: bool,
+}
+
+/// Why there is no next event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoEvent {
+    /// The stream came to its end.
+    End,
+    /// It broke off.
+    Broken(String),
+    /// An event is larger than [`MESSAGE_LIMIT`].
+    TooLarge,
+}
+
+impl Events {
+    /// The next event's block. One that no blank line ended comes too where it holds a whole message.
+    pub async fn next(&mut self) -> Result<Vec<u8>, NoEvent> {
+        loop {
+            if let Some(block) = self.ready.pop_front() {
+                return Ok(block);
+            }
+            if self.is_over {
+                return Err(NoEvent::End);
+            }
+            let ready = &mut self.ready;
+            match self.answer.chunk().await {
+                Ok(Some(bytes)) => self.framer.push(&bytes, |block| ready.push_back(block.to_vec())),
+                Ok(None) => {
+                    self.is_over = true;
+                    self.framer.finish(|block| {
+                        if is_whole(block) {
+                            ready.push_back(block.to_vec());
+                        }
+                    });
+                }
+                Err(reason) => {
+                    self.is_over = true;
+                    return Err(NoEvent::Broken(reason));
+                }
+            }
+            if self.framer.pending() > MESSAGE_LIMIT {
+                self.is_over = true;
+                return Err(NoEvent::TooLarge);
+            }
+        }
+    }
+}
+
+/// Whether the message in a block that broke off is all there.
+fn is_whole(block: &[u8]) -> bool {
+    matches!(carried(block), Carried::Message(message) if json::check(message).is_ok())
+}

@@ -1,0 +1,586 @@
+//! Streamable HTTP from the client's side, in both eras, as a [`Link`]: every message is a POST, answers come as JSON or
+//! as events. Falls back to HTTP+SSE (2024-11-05) where that is what the server speaks.
+//!
+//! Sources: the Streamable HTTP transport of each revision; behaviours X9 and X11.
+
+use super::exchange::{Answer, Endpoint, Events, MESSAGE_LIMIT, NoEvent};
+use super::http::{HttpError, SharedWatch, TOKEN_ADVICE};
+use super::link::{Incoming, Link, Served, Undelivered};
+use super::remote::{Remote, Tell, Told};
+use crate::protocol::errors;
+use crate::protocol::http::{self, ToolMarks};
+use crate::wire::sse::{Carried, SseEvent, carried};
+use crate::wire::{Envelope, MessageKind, json};
+use bytes::Bytes;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, StatusCode};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How long after a stream's end it is resumed where the server does not say.
+const RETRY: Duration = Duration::from_secs(1);
+/// How often in a row resuming may bring nothing.
+const MOST_ATTEMPTS: u32 = 5;
+/// How long a notification's or response's POST holds back what comes after it.
+const IN_ORDER: Duration = Duration::from_secs(5);
+/// How long the GET stream's head holds back what comes after `notifications/initialized`.
+const GET_HEAD: Duration = Duration::from_millis(500);
+/// How long HTTP+SSE's first event may take.
+const ENDPOINT: Duration = Duration::from_secs(10);
+/// How long the end of a session may take.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// The most that is read of a refusal.
+const REFUSAL_LIMIT: usize = 1 << 20;
+
+/// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
+pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
+    let (link, Served { outgoing, incoming }) = Link::served();
+    let endpoint = Endpoint::new(remote, watch)?;
+    let client = Client { endpoint, incoming, tell, state: Mutex::default() };
+    tokio::spawn(run(Arc::new(client), outgoing));
+    Ok(link)
+}
+
+/// Why a request got no answer.
+struct Failure {
+    reason: String,
+    advice: Option<String>,
+    status: Option<StatusCode>,
+    refusal: Option<Vec<u8>>,
+}
+
+impl Failure {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), advice: None, status: None, refusal: None }
+    }
+
+    /// The code of the JSON-RPC error that came with it.
+    fn code(&self) -> Option<i64> {
+        let error = Envelope::scan(self.refusal.as_deref()?).error?;
+        std::str::from_utf8(json::first_member(error, "code")?).ok()?.parse().ok()
+    }
+
+    /// Whether a server that only speaks HTTP+SSE answers `initialize` like this (2025-11-25, backwards compatibility).
+    fn may_be_older(&self) -> bool {
+        let status = self.status.map(|status| status.as_u16());
+        matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::tells_modern_era)
+    }
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Self {
+        Self { advice: error.advice().map(str::to_owned), ..Self::new(error.to_string()) }
+    }
+}
+
+/// What is known of the conversation.
+#[derive(Default)]
+struct State {
+    session: Option<HeaderValue>,
+    /// What [`http::PROTOCOL_VERSION`] says.
+    version: Option<String>,
+    is_modern: bool,
+    marks: ToolMarks,
+    /// Requests of the modern era whose answer is being read.
+    open: HashMap<Vec<u8>, AbortHandle>,
+    /// Where HTTP+SSE takes messages, once it is that.
+    older: Option<Endpoint>,
+}
+
+/// A message on its way.
+struct Call {
+    message: Bytes,
+    /// The id's text, of a request.
+    id: Option<Vec<u8>>,
+    method: String,
+    is_modern: bool,
+    headers: HeaderMap,
+}
+
+impl Call {
+    fn read(message: Vec<u8>, state: &mut State) -> Self {
+        let envelope = Envelope::scan(&message);
+        let method = envelope.method.as_deref().unwrap_or("an answer").to_owned();
+        let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
+        if let Some(version) = http::modern_version(&envelope) {
+            (state.version, state.is_modern) = (Some(version.into_owned()), true);
+        } else if method == "initialize" {
+            (state.version, state.session, state.is_modern) = (None, None, false);
+        }
+        let mut headers = state.headers();
+        headers.insert(ACCEPT, BOTH);
+        headers.insert(CONTENT_TYPE, JSON);
+        if state.is_modern {
+            for (name, value) in http::modern_headers(&envelope, &state.marks) {
+                put(&mut headers, &name, &value);
+            }
+        }
+        Self { id, method, is_modern: state.is_modern, headers, message: message.into() }
+    }
+
+    /// Whether this message of the server's answers it.
+    fn is_answered_by(&self, message: &Envelope<'_>) -> bool {
+        message.kind.is_response() && self.id.is_some() && message.id.map(|id| id.0) == self.id.as_deref()
+    }
+}
+
+impl State {
+    /// The headers of every exchange of the session.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(session) = &self.session {
+            put_value(&mut headers, http::SESSION_ID, session.clone());
+        }
+        if let Some(version) = &self.version {
+            put(&mut headers, http::PROTOCOL_VERSION, version);
+        }
+        headers
+    }
+}
+
+/// Adds a header; one that cannot be written is left out.
+fn put(headers: &mut HeaderMap, name: &str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        put_value(headers, name, value);
+    }
+}
+
+fn put_value(headers: &mut HeaderMap, name: &str, value: HeaderValue) {
+    if let Ok(name) = name.parse::<HeaderName>() {
+        headers.insert(name, value);
+    }
+}
+
+struct Client {
+    endpoint: Endpoint,
+    incoming: mpsc::Sender<Incoming>,
+    tell: Tell,
+    state: Mutex<State>,
+}
+
+/// Where a stream of events has got to.
+#[derive(Default)]
+struct Place {
+    last: Option<String>,
+    retry: Option<Duration>,
+}
+
+/// Sends what the link's user says until there is no more, then ends the session.
+async fn run(client: Arc<Client>, mut outgoing: mpsc::Receiver<Vec<u8>>) {
+    let mut tasks = JoinSet::new();
+    loop {
+        tokio::select! {
+            message = outgoing.recv() => match message {
+                Some(message) => client.post(message, &mut tasks).await,
+                None => break,
+            },
+            Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
+        }
+    }
+    tasks.shutdown().await;
+    client.end_session().await;
+    let _ = client.incoming.send(Incoming::Closed).await;
+}
+
+impl Client {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn step(&self, text: impl AsRef<str>) {
+        (self.tell)(Told::Step(text.as_ref()));
+    }
+
+    /// Starts one message on its way. Requests do not wait for each other; what comes after a notification or an answer
+    /// waits until that has arrived.
+    async fn post(self: &Arc<Self>, message: Vec<u8>, tasks: &mut JoinSet<()>) {
+        let call = Call::read(message, &mut self.state());
+        if let Some(id) = call.id.clone() {
+            let handle = tasks.spawn(Arc::clone(self).request(call));
+            self.state().open.insert(id, handle);
+            return;
+        }
+        if call.method == "notifications/cancelled" && call.is_modern && self.cancel(&call) {
+            return;
+        }
+        let opens_stream = call.method == "notifications/initialized" && self.listens();
+        self.in_order(tasks, IN_ORDER, |client, done| async move {
+            client.notify(call).await;
+            drop(done);
+        })
+        .await;
+        if opens_stream {
+            self.in_order(tasks, GET_HEAD, |client, done| async move { client.listen(done).await }).await;
+        }
+    }
+
+    /// Starts some work and waits, for so long at most, until it drops what it is given.
+    async fn in_order<F: Future<Output = ()> + Send + 'static>(
+        self: &Arc<Self>,
+        tasks: &mut JoinSet<()>,
+        limit: Duration,
+        work: impl FnOnce(Arc<Self>, oneshot::Sender<()>) -> F,
+    ) {
+        let (done, is_done) = oneshot::channel();
+        tasks.spawn(work(Arc::clone(self), done));
+        let _ = timeout(limit, is_done).await;
+    }
+
+    fn listens(&self) -> bool {
+        let state = self.state();
+        !state.is_modern && state.older.is_none()
+    }
+
+    /// Closing the response stream is how a request is cancelled (2026-07-28).
+    fn cancel(&self, call: &Call) -> bool {
+        let id = Envelope::scan(&call.message).params.and_then(|params| json::member(params, "requestId"));
+        let Some(open) = id.and_then(|id| self.state().open.remove(id)) else { return false };
+        open.abort();
+        self.step("cancelled by closing the response stream");
+        true
+    }
+
+    async fn request(self: Arc<Self>, call: Call) {
+        let failure = self.ask(&call).await.err();
+        if let Some(failure) = failure {
+            let failure = match call.method.as_str() {
+                "initialize" if failure.may_be_older() => self.fall_back(&call, failure).await.err(),
+                _ => Some(failure),
+            };
+            if let Some(failure) = failure {
+                self.give_up(&call, failure).await;
+            }
+        }
+        if let Some(id) = &call.id {
+            self.state().open.remove(id);
+        }
+    }
+
+    async fn ask(&self, call: &Call) -> Result<(), Failure> {
+        let older = self.state().older.clone();
+        match older {
+            Some(endpoint) => self.hand_in(&endpoint, call).await,
+            None => self.exchange(call).await,
+        }
+    }
+
+    /// A request that is not answered.
+    async fn give_up(&self, call: &Call, failure: Failure) {
+        if let Some(advice) = &failure.advice {
+            (self.tell)(Told::Advice(advice));
+        }
+        let Some(id) = call.id.clone() else { return };
+        let lost = Undelivered { id, reason: failure.reason, refusal: failure.refusal };
+        let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
+    }
+
+    /// One POST of a request, and its answer to the end.
+    async fn exchange(&self, call: &Call) -> Result<(), Failure> {
+        let answer = self.endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
+        if !answer.status().is_success() {
+            return Err(self.refused(answer, &call.method).await);
+        }
+        if call.method == "initialize" {
+            let mut state = self.state();
+            state.session = answer.head.headers.get(http::SESSION_ID).cloned();
+        }
+        match answer.media_type().as_str() {
+            "text/event-stream" => self.follow(answer, Some(call)).await,
+            "application/json" => self.read_body(answer, call).await,
+            other => {
+                let what = if other.is_empty() { "no content type" } else { other };
+                let status = answer.status();
+                Err(Failure::new(format!("the server answered {} with {status} and {what}, no message", call.method)))
+            }
+        }
+    }
+
+    async fn read_body(&self, answer: Answer, call: &Call) -> Result<(), Failure> {
+        let broken = |why| Failure::new(format!("the answer to {} did not come whole: {why}", call.method));
+        let body = answer.whole(MESSAGE_LIMIT).await.map_err(broken)?;
+        let envelope = Envelope::scan(&body);
+        if envelope.kind == MessageKind::Error && !call.is_answered_by(&envelope) {
+            let reason = format!("the server answered {} with an error that names another request", call.method);
+            return Err(Failure { refusal: Some(body), ..Failure::new(reason) });
+        }
+        if self.take(body, Some(call)).await {
+            return Ok(());
+        }
+        Err(Failure::new(format!("the body that the server sent does not answer {}", call.method)))
+    }
+
+    /// Passes a message of the server on, a batch too; whether it answers this call.
+    async fn take(&self, message: Vec<u8>, call: Option<&Call>) -> bool {
+        let answers = call.is_some_and(|call| {
+            let envelope = Envelope::scan(&message);
+            if envelope.kind == MessageKind::Batch {
+                return json::items(&message).any(|item| self.learn(call, &Envelope::scan(item)));
+            }
+            self.learn(call, &envelope)
+        });
+        let _ = self.incoming.send(Incoming::Message(message)).await;
+        answers
+    }
+
+    /// Keeps what later messages depend on; whether the message answers this call.
+    fn learn(&self, call: &Call, envelope: &Envelope<'_>) -> bool {
+        if !call.is_answered_by(envelope) {
+            return false;
+        }
+        match (call.method.as_str(), envelope.result) {
+            ("initialize", Some(result)) => {
+                let version =
+                    json::str_member(result, "protocolVersion").filter(|version| http::names_version(version));
+                self.state().version = version.map(|version| version.into_owned());
+            }
+            ("tools/list", Some(result)) if call.is_modern => self.state().marks.learn(result),
+            _ => {}
+        }
+        true
+    }
+
+    /// Reads a stream of events to its end, and again where it was resumed; without a call, the GET stream.
+    async fn follow(&self, mut answer: Answer, call: Option<&Call>) -> Result<(), Failure> {
+        let mut place = Place::default();
+        let mut fruitless = 0;
+        let mut answered = false;
+        loop {
+            let before = place.last.clone();
+            let end = self.hear(answer.events(), call, &mut place, &mut answered).await;
+            let what = call.map_or("the GET stream", |call| &call.method);
+            let how = match end {
+                NoEvent::TooLarge => {
+                    let limit = MESSAGE_LIMIT >> 20;
+                    return Err(Failure::new(format!("the server sent an event of more than {limit} MiB on {what}")));
+                }
+                NoEvent::Broken(reason) => format!("broke off ({reason})"),
+                NoEvent::End => "ended".to_owned(),
+            };
+            if answered {
+                return Ok(());
+            }
+            let told = match call {
+                Some(call) => format!("the stream {how} before the answer to {}", call.method),
+                None => format!("the GET stream {how}"),
+            };
+            let Some(last) = place.last.clone().filter(|_| !call.is_some_and(|call| call.is_modern)) else {
+                return Err(Failure::new(told));
+            };
+            if place.last != before {
+                fruitless = 0;
+            }
+            answer = self.resume(&told, &last, place.retry.unwrap_or(RETRY), &mut fruitless).await?;
+        }
+    }
+
+    /// Passes on the messages of a stream, and tells how it ended.
+    async fn hear(&self, mut events: Events, call: Option<&Call>, place: &mut Place, answered: &mut bool) -> NoEvent {
+        loop {
+            let block = match events.next().await {
+                Ok(block) => block,
+                Err(end) => return end,
+            };
+            let event = SseEvent::parse(&block);
+            if let Some(id) = event.id {
+                place.last = (!id.is_empty()).then(|| id.into_owned());
+            }
+            if let Some(retry) = event.retry {
+                place.retry = Some(Duration::from_millis(retry));
+            }
+            let message = match carried(&block) {
+                Carried::Message(message) => message.to_vec(),
+                Carried::Joined(message) => message,
+                Carried::Nothing => continue,
+            };
+            *answered |= self.take(message, call).await;
+        }
+    }
+
+    /// Goes on with a stream behind this event (2025-03-26 to 2025-11-25, resumability).
+    async fn resume(&self, told: &str, last: &str, retry: Duration, fruitless: &mut u32) -> Result<Answer, Failure> {
+        loop {
+            *fruitless += 1;
+            if *fruitless > MOST_ATTEMPTS {
+                return Err(Failure::new(format!("{told}; {MOST_ATTEMPTS} attempts to resume it brought nothing")));
+            }
+            self.step(format!("{told}; resuming behind event {last} in {retry:?}"));
+            sleep(retry).await;
+            match self.get(Some(last)).await {
+                Ok(answer) if answer.is_stream() => return Ok(answer),
+                Ok(answer) => {
+                    let refused = self.refused(answer, "the GET that resumes it").await;
+                    return Err(Failure { reason: format!("{told}; {}", refused.reason), ..refused });
+                }
+                Err(error) => self.step(error.to_string()),
+            }
+        }
+    }
+
+    async fn get(&self, last: Option<&str>) -> Result<Answer, HttpError> {
+        let mut headers = self.state().headers();
+        headers.insert(ACCEPT, EVENTS);
+        if let Some(last) = last.and_then(|last| HeaderValue::from_bytes(last.as_bytes()).ok()) {
+            headers.insert(LAST_EVENT, last);
+        }
+        self.endpoint.ask(Method::GET, &headers, None).await
+    }
+
+    /// The stream on which the server talks without being asked; a server need not have one.
+    async fn listen(&self, opened: oneshot::Sender<()>) {
+        let ended = match self.get(None).await {
+            Ok(answer) if answer.is_stream() => {
+                drop(opened);
+                self.step("GET → a stream for what the server says by itself");
+                self.follow(answer, None).await.err().map(|failure| failure.reason)
+            }
+            Ok(answer) => Some(format!("GET → {}; the server has no stream of its own", answer.status())),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(ended) = ended {
+            self.step(ended);
+        }
+    }
+
+    /// A notification, or an answer to the server. Its failure fails no request, so it is only told.
+    async fn notify(&self, call: Call) {
+        let older = self.state().older.clone();
+        let endpoint = older.as_ref().unwrap_or(&self.endpoint);
+        let failure = match endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await {
+            Ok(answer) if answer.status().is_success() => {
+                // Read to its end, so that the connection can be used again.
+                let _ = answer.whole(REFUSAL_LIMIT).await;
+                return;
+            }
+            Ok(answer) => self.refused(answer, &call.method).await,
+            Err(error) => error.into(),
+        };
+        (self.tell)(Told::Trouble(&failure.reason));
+    }
+
+    /// What an answer that is no success means.
+    async fn refused(&self, answer: Answer, what: &str) -> Failure {
+        let status = answer.status();
+        let mut reason = format!("the server answered {what} with HTTP {status}");
+        let mut advice = advice(status, &answer);
+        if let Some(challenge) = answer.header("www-authenticate") {
+            reason.push_str(&format!(" (WWW-Authenticate: {challenge})"));
+        }
+        let url = self.endpoint.url().path().to_owned();
+        let body = answer.whole(REFUSAL_LIMIT).await.unwrap_or_default();
+        let is_error = Envelope::scan(&body).kind == MessageKind::Error;
+        let had_session = status == StatusCode::NOT_FOUND && self.state().session.take().is_some();
+        if had_session {
+            reason = format!("the session is over: {reason}");
+            advice = Some("run it again; that opens a new session".to_owned());
+        } else if status == StatusCode::NOT_FOUND {
+            advice = Some(format!("is the path right? It is {url}; often it is /mcp or /sse"));
+        }
+        let text = String::from_utf8_lossy(&body);
+        let beginning: String = text.trim().chars().take(200).collect();
+        if !beginning.is_empty() && (!is_error || had_session) {
+            reason.push_str(&format!(": {beginning}"));
+        }
+        let refusal = (is_error && !had_session).then_some(body);
+        // An answer of the server's own needs no advice.
+        Failure { reason, advice: advice.filter(|_| refusal.is_none()), status: Some(status), refusal }
+    }
+
+    /// Ends the session, where there is one. A server may refuse that (2025-03-26 to 2025-11-25, session management).
+    async fn end_session(&self) {
+        let headers = {
+            let state = self.state();
+            if state.session.is_none() {
+                return;
+            }
+            state.headers()
+        };
+        match timeout(FAREWELL, self.endpoint.ask(Method::DELETE, &headers, None)).await {
+            Ok(Ok(answer)) => self.step(format!("DELETE → {}", answer.status())),
+            Ok(Err(error)) => self.step(error.to_string()),
+            Err(_) => self.step(format!("no answer to DELETE within {FAREWELL:?}")),
+        }
+    }
+
+    /// HTTP+SSE: asks for the stream that names where messages go, then sends `initialize` there and passes on what the
+    /// stream carries, to its end. The first failure stands where there is no such stream.
+    async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
+        let status = first.status.map(|status| status.to_string()).unwrap_or_default();
+        self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
+        let Some((endpoint, events)) = self.find_endpoint().await else { return Err(first) };
+        self.step(format!("HTTP+SSE: messages go to {}", endpoint.url()));
+        self.state().older = Some(endpoint.clone());
+        let asked = async {
+            if let Err(failure) = self.hand_in(&endpoint, call).await {
+                self.give_up(call, failure).await;
+            }
+        };
+        let mut place = Place::default();
+        let mut answered = false;
+        let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
+        self.step(format!("the stream of HTTP+SSE ended: {end:?}"));
+        let _ = self.incoming.send(Incoming::Closed).await;
+        Ok(())
+    }
+
+    async fn find_endpoint(&self) -> Option<(Endpoint, Events)> {
+        let first = async {
+            let answer = self.get(None).await.map_err(|error| error.to_string())?;
+            if !answer.is_stream() {
+                return Err(format!("GET → {}, no stream of events", answer.status()));
+            }
+            let mut events = answer.events();
+            loop {
+                let block = events.next().await.map_err(|end| format!("no endpoint came: {end:?}"))?;
+                let event = SseEvent::parse(&block);
+                if event.event.as_deref() == Some("endpoint") {
+                    let data = event.data.unwrap_or_default();
+                    let named = String::from_utf8_lossy(&data);
+                    let endpoint = self.endpoint.at(named.trim()).map_err(|error| error.to_string())?;
+                    return Ok((endpoint, events));
+                }
+            }
+        };
+        match timeout(ENDPOINT, first).await {
+            Ok(Ok(found)) => Some(found),
+            Ok(Err(why)) => {
+                self.step(why);
+                None
+            }
+            Err(_) => {
+                self.step(format!("GET → no endpoint event within {ENDPOINT:?}"));
+                None
+            }
+        }
+    }
+
+    /// HTTP+SSE: a message is only handed in; its answer comes on the stream.
+    async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
+        let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
+        if answer.status().is_success() {
+            let _ = answer.whole(REFUSAL_LIMIT).await;
+            return Ok(());
+        }
+        Err(self.refused(answer, &call.method).await)
+    }
+}
+
+/// What to do about a status.
+fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
+    Some(match status.as_u16() {
+        401 => TOKEN_ADVICE.to_owned(),
+        403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
+        300..=399 => format!("redirects are not followed; it points to {}", answer.header("location")?),
+        405 => "is the path right? Often it is /mcp or /sse".to_owned(),
+        429 | 503 => "the server is busy; try again later".to_owned(),
+        _ => return None,
+    })
+}

@@ -100,6 +100,12 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// A short name for the server that a URL names.
+fn url_name(url: &str) -> String {
+    let host = url::Url::parse(url).ok().and_then(|url| Some(url.host_str()?.to_owned()));
+    host.unwrap_or_else(|| "server".to_owned()).replace(['[', ']', ':', '/'], "")
+}
+
 /// Runs a command of this program within another one.
 fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError> {
     let words = std::iter::once("mcpreel").chain(words.iter().copied());

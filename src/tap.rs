@@ -2,6 +2,7 @@
 //!
 //! Never: `render`, `cli`.
 
+pub mod attached;
 pub mod bridge;
 pub mod http;
 pub mod queue;

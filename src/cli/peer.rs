@@ -129,33 +129,9 @@ impl Peer {
     }
 
     async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
-        let carrier = remote.carrier().map_err(remote_error)?;
-        if remote.insecure && remote.speaks_tls() {
-            context.printer.note("warning: the server's certificate is not checked (--insecure)");
-        }
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
-        if let Some((recorder, _)) = &recorder {
-            let told = json!({"transport": transport_name(&carrier), "url": secrets::redact_arguments(&[remote.url.clone()])[0]});
-            recorder.note(EventKind::StreamOpened, &told);
-        }
-        let exchanges = recorder.as_ref().filter(|_| carrier == Carrier::Http).map(|(recorder, _)| {
-            let url = remote.url.as_str();
-            Arc::new(Exchanges::new(Arc::clone(recorder.queue()), url))
-        });
-        let onlookers = Onlookers {
-            exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
-            bytes: recorder.as_ref().map(|(recorder, _)| copy_to(recorder)),
-            frames: recorder.as_ref().map(|(recorder, _)| copy_frames_to(recorder)),
-        };
-        let advice = Advice::default();
-        let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
-        let tell = Arc::new(move |told: Told<'_>| match told {
-            Told::Step(text) if is_verbose => note(text),
-            Told::Step(_) => {}
-            Told::Trouble(text) => note(text),
-            Told::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
-        });
-        let link = remote.attach(tell, onlookers).await.map_err(remote_error)?;
+        let Attached { link, exchanges, advice } =
+            attach(remote, recorder.as_ref().map(|(recorder, _)| recorder), context).await?;
         Ok((link, Self { server: None, recorder, exchanges, advice }))
     }
 
@@ -195,6 +171,46 @@ impl Peer {
         }
         status
     }
+}
+
+/// A link to a server that runs elsewhere, and what stands beside it.
+pub struct Attached {
+    /// The connection.
+    pub link: Link,
+    /// Records what passes over HTTP.
+    pub exchanges: Option<Arc<Exchanges>>,
+    /// What the transport said can be done about its failures.
+    advice: Advice,
+}
+
+/// Attaches to a server; what passes goes to the recorder, where there is one.
+pub async fn attach(remote: &Remote, recorder: Option<&Recorder>, context: &Context) -> Result<Attached, CommandError> {
+    let carrier = remote.carrier().map_err(remote_error)?;
+    if remote.insecure && remote.speaks_tls() {
+        context.printer.note("warning: the server's certificate is not checked (--insecure)");
+    }
+    if let Some(recorder) = recorder {
+        let url = secrets::redact_url(&remote.url);
+        recorder.note(EventKind::StreamOpened, &json!({"transport": transport_name(&carrier), "url": url}));
+    }
+    let exchanges = recorder
+        .filter(|_| carrier == Carrier::Http)
+        .map(|recorder| Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.url)));
+    let onlookers = Onlookers {
+        exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
+        bytes: recorder.map(copy_to),
+        frames: recorder.map(copy_frames_to),
+    };
+    let advice = Advice::default();
+    let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
+    let tell = Arc::new(move |told: Told<'_>| match told {
+        Told::Step(text) if is_verbose => note(text),
+        Told::Step(_) => {}
+        Told::Trouble(text) => note(text),
+        Told::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+    });
+    let link = remote.attach(tell, onlookers).await.map_err(remote_error)?;
+    Ok(Attached { link, exchanges, advice })
 }
 
 /// A server that has closed its output and ends so soon was not asked to.

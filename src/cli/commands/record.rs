@@ -1,5 +1,6 @@
 //! `record`: the transparent tap.
 
+mod attach;
 mod listen;
 
 use crate::cli::error::{CommandError, ErrorKind};
@@ -19,13 +20,15 @@ use std::path::{Path, PathBuf};
 ///
 /// This is what a client starts in place of its server. Standard input, output, signals, end of input and the exit
 /// code are as without the tap; recording runs beside the traffic. With --listen it is a reverse proxy in front of a
-/// server that is reached over HTTP: clients use its address in place of the server's.
+/// server that is reached over HTTP: clients use its address in place of the server's. Either kind of server can be put
+/// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over HTTP.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
   mcpreel record -o session.reel --label ci --note build=1234 -- python -m my_server
   mcpreel record -e API_KEY=… -- my-server      the value goes to the server, never to the reel
+  mcpreel record --url https://example.org/mcp                   an HTTP server, for clients that start processes
   mcpreel record --listen 8080 --url https://example.org/mcp     a reverse proxy on 127.0.0.1:8080
   mcpreel record --listen 8080 -- my-server                      a stdio server, reached over HTTP
 
@@ -71,10 +74,10 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {
-            let Some(address) = &args.listening.listen else {
-                return Err(CommandError::usage("--url is not built yet without --listen"));
+            return match &args.listening.listen {
+                Some(address) => listen::run(args, address, &listen::Behind::Remote(&remote), context),
+                None => attach::run(args, &remote, context),
             };
-            return listen::run(args, address, &listen::Behind::Remote(&remote), context);
         }
         TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
     };

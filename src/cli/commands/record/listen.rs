@@ -2,7 +2,7 @@
 
 use super::{RecordArgs, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, url_name};
 use crate::tap::bridge::Bridge;
 use crate::tap::http::Exchanges;
 use crate::tap::secrets;
@@ -83,7 +83,7 @@ async fn proxy(
     if remote.insecure {
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
-    let (recorder, path) = super::start_recorder(args, &host_name(&remote.url))?;
+    let (recorder, path) = super::start_recorder(args, &url_name(&remote.url))?;
     let shown = secrets::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url()));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
@@ -170,10 +170,4 @@ fn target_error(error: HttpError) -> CommandError {
 /// The path at which clients find the server behind the tap.
 fn endpoint_path(url: &str) -> String {
     url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned())
-}
-
-/// A short name for the server.
-fn host_name(url: &str) -> String {
-    let host = url::Url::parse(url).ok().and_then(|url| Some(url.host_str()?.to_owned()));
-    host.unwrap_or_else(|| "server".to_owned()).replace(['[', ']', ':'], "")
 }

@@ -1,0 +1,43 @@
+//! `record --url`: a server that runs elsewhere, behind standard input and output.
+
+use super::{RecordArgs, start_recorder, tell_end};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::peer::{self, Attached};
+use crate::cli::{Context, Outcome, url_name};
+use crate::tap::attached;
+use crate::trace::EventKind;
+use crate::transport::Remote;
+use serde_json::json;
+use std::path::Path;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Taps until either side ends.
+pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return Err(CommandError::usage("standard output is the client's; the reel cannot go there too")
+            .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
+    }
+    let (recorder, path) = start_recorder(args, &url_name(&remote.url))?;
+    let carried = peer::block_on(async {
+        let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let Attached { link, exchanges, .. } = peer::attach(remote, Some(&recorder), context).await?;
+        // Over HTTP sessions are numbered, and the first is what a client of this kind has.
+        let record = (&**recorder.queue(), u32::from(exchanges.is_some()));
+        let carried = tokio::select! {
+            carried = attached::run(link, std::io::stdin(), std::io::stdout(), Some(record)) => carried,
+            _ = terminate.recv() => Ok(()),
+        };
+        if let Some(exchanges) = exchanges {
+            exchanges.finish();
+        }
+        match carried {
+            // The client has gone, which is how it ends.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map_err(failed),
+        }
+    });
+    recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
+    tell_end(&recorder.finish(), &path, context);
+    carried.map(|()| Outcome::Clean)
+}

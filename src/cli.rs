@@ -3,6 +3,7 @@
 mod commands;
 pub mod error;
 mod jq;
+mod live;
 mod peer;
 mod printer;
 mod reels;

@@ -2,8 +2,13 @@
 //!
 //! Never: `render`, `cli`.
 
+pub mod answers;
+pub mod control;
+pub mod gate;
+pub mod inject;
 pub mod queue;
 pub mod recorder;
 pub mod relay;
 pub mod secrets;
+mod sieve;
 pub mod stdio;

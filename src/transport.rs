@@ -3,6 +3,7 @@
 //! Never: reels, what a method means, proposals.
 
 pub mod child;
+pub mod control;
 pub mod http;
 pub mod link;
 pub mod remote;

@@ -3,14 +3,15 @@
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
 use super::target::{Target, TargetKind, span};
-use super::{Context, reels};
+use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
-use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
+use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::render::line;
 use crate::tap::queue::{Lane, OnOverload};
 use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader};
+use crate::transport::control;
 use crate::transport::Link;
 use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
 use crate::wire::Direction;
@@ -56,7 +57,7 @@ enum EraArg {
 
 impl ClientOptions {
     /// The engine's settings. `capabilities` is declared beside what the options say.
-    pub fn config(&self, capabilities: Value) -> ClientConfig {
+    fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
@@ -71,6 +72,24 @@ impl ClientOptions {
     }
 }
 
+impl ClientOptions {
+    /// What one joins was agreed on by others.
+    fn check_joined(&self) -> Result<(), CommandError> {
+        let given = [
+            ("--record", self.record.is_some(), "the session has its own reel already"),
+            ("--era", self.era != EraArg::Auto, "the session works in the era that its client and server agreed on"),
+            ("--protocol-version", self.protocol_version.is_some(), "client and server agreed on the session's"),
+            ("--root", !self.roots.is_empty(), "the session's own client answers for its roots"),
+        ];
+        match given.into_iter().find(|option| option.1) {
+            None => Ok(()),
+            Some((option, _, why)) => {
+                Err(CommandError::usage(format!("{option} makes no sense with --session")).hint(why))
+            }
+        }
+    }
+}
+
 fn root_uri(root: &str) -> String {
     if root.contains("://") {
         return root.to_owned();
@@ -79,10 +98,11 @@ fn root_uri(root: &str) -> String {
     format!("file://{}", path.display())
 }
 
-/// A server that was started for a command, and the recorder beside it.
+/// A server that was started for a command, and the recorder beside it; or a live session that is joined.
 pub struct Peer {
-    server: StdioServer,
+    server: Option<StdioServer>,
     recorder: Option<(Recorder, PathBuf)>,
+    joined: Option<Joined>,
 }
 
 impl Peer {
@@ -91,7 +111,7 @@ impl Peer {
         let command = match target.resolve()? {
             TargetKind::Command(command) => command,
             TargetKind::Remote(_) => return Err(CommandError::usage("--url is not built yet")),
-            TargetKind::Session(_) => return Err(CommandError::usage("--session is not built yet")),
+            TargetKind::Session(name) => return Self::join(&name, options),
         };
         if options.record.as_deref() == Some(Path::new("-")) {
             let refused = CommandError::usage("the result goes to standard output; the reel cannot go there too");
@@ -105,7 +125,27 @@ impl Peer {
             let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&command.words())});
             recorder.note(EventKind::StreamOpened, &told);
         }
-        Ok((link, Self { server, recorder }))
+        Ok((link, Self { server: Some(server), recorder, joined: None }))
+    }
+
+    /// Joins a live session, beside its client.
+    fn join(name: &str, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
+        options.check_joined()?;
+        let live = live::find(name)?;
+        let joined = live::join(&live)?;
+        let failed = |error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {name}: {error}"));
+        let link = control::link(&live.socket, "server").map_err(failed)?;
+        Ok((link, Self { server: None, recorder: None, joined: Some(joined) }))
+    }
+
+    /// The engine's settings toward this peer. `capabilities` is declared beside what the options say.
+    pub fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
+        ClientConfig { join: self.joined.clone(), ..options.config(capabilities) }
+    }
+
+    /// Whether it is a live session that was joined.
+    pub fn is_joined(&self) -> bool {
+        self.joined.is_some()
     }
 
     /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
@@ -123,7 +163,10 @@ impl Peer {
 
     /// Lets the server end and finishes the reel.
     pub async fn end(self, context: &Context) -> Option<ExitStatus> {
-        let status = self.server.end().await;
+        let status = match self.server {
+            Some(server) => server.end().await,
+            None => None,
+        };
         if let Some((recorder, path)) = self.recorder {
             let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
             recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
@@ -193,12 +236,13 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Resul
 
 /// Opens the connection and waits for the handshake; `-v` tells its steps.
 pub async fn open(
+    peer: &Peer,
     link: Link,
     options: &ClientOptions,
     capabilities: Value,
     context: &Context,
 ) -> Result<(Connection, Handshake), CommandError> {
-    let mut connection = Connection::open(options.config(capabilities), link, |_| {}).await;
+    let mut connection = Connection::open(peer.config(options, capabilities), link, |_| {}).await;
     match connection.ready(|output| tell(output, context)).await {
         Ok(handshake) => {
             tell_handshake(&handshake, options, context);

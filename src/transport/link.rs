@@ -9,6 +9,8 @@ pub enum Incoming {
     Message(Vec<u8>),
     /// Bytes of the peer's standard error.
     Stderr(Vec<u8>),
+    /// The connection failed, for this reason (a sentence fragment); nothing follows.
+    Failed(String),
     /// The peer sends no more.
     Closed,
 }

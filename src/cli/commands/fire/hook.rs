@@ -100,7 +100,7 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let (link, server) = Peer::start(&args.target, &args.client)?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let (mut connection, handshake) = match peer::open(link, &args.client, capabilities, context).await {
+        let (mut connection, handshake) = match peer::open(&server, link, &args.client, capabilities, context).await {
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),
         };

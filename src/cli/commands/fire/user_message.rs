@@ -88,7 +88,7 @@ struct Told {
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client)?;
-        let engine = UserMessageFire::new(args.client.config(json!({})), firing(args));
+        let engine = UserMessageFire::new(server.config(&args.client, json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let told = watch(&mut runner, args, context).await;
         let stderr = std::mem::take(&mut runner.stderr);

@@ -143,6 +143,13 @@ impl Form {
                 &kind_name
             }
         };
+        let marked;
+        let about = if header.flags.has(Flags::INJECTED) {
+            marked = format!("[injected] {}", shown.words.about);
+            marked.trim_end()
+        } else {
+            &shown.words.about
+        };
         let line = Line {
             seq: header.seq,
             time: &self.time,
@@ -151,7 +158,7 @@ impl Form {
             latency: shown.placed.latency,
             id: &self.id,
             title,
-            about: &shown.words.about,
+            about,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
             mood: mood(shown),
         };

@@ -3,6 +3,7 @@
 
 use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
+use crate::drive::client::Answer;
 use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
@@ -12,8 +13,9 @@ use crate::tap::inject::MARK;
 use crate::trace::{Item, ReelReader};
 use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where the sockets lie: `$MCPREEL_HOME/run`, else `$XDG_RUNTIME_DIR/mcpreel`, else `/tmp/mcpreel-UID`.
 pub fn folder() -> PathBuf {
@@ -145,8 +147,7 @@ pub fn find(wanted: &str) -> Result<Live, CommandError> {
             let why = if several.is_empty() { "is the name of no live session" } else { "begins several names" };
             let mut error = CommandError::usage(format!("{wanted:?} {why}"));
             let known: Vec<&str> = names.iter().map(String::as_str).collect();
-            if let (true, Some(near)) =
-                (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
+            if let (true, Some(near)) = (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
             {
                 error = error.hint(format!("is it --session {near}?"));
             }
@@ -235,8 +236,9 @@ pub fn id_prefix() -> String {
 pub fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
         let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name));
-        return Err(error
-            .hint("what it sends is fired with `fire push`; to ask it, tap it: mcpreel record -- mcpreel serve"));
+        return Err(
+            error.hint("what it sends is fired with `fire push`; to ask it, tap it: mcpreel record -- mcpreel serve")
+        );
     }
     let handshake = Opening::read(&live.reel()?)?.handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
@@ -246,14 +248,53 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
     Ok(Joined { handshake, id_prefix: id_prefix() })
 }
 
-/// Asks a session one thing and waits for the one answer; the error is in words.
-pub fn ask(live: &Live, request: &Value, patience: std::time::Duration) -> Result<Value, CommandError> {
-    let failed = |why: String| CommandError::new(ErrorKind::Peer, format!("the session {}: {why}", live.name));
-    let told = control::ask(&live.socket, request, patience).map_err(|error| failed(error.to_string()))?;
-    match told["failed"].as_str() {
-        Some(why) => Err(failed(why.to_owned())),
-        None => Ok(told),
-    }
+/// How long a session may take beyond the time that an answer of a peer's has.
+const SLACK: Duration = Duration::from_secs(7);
+
+/// Puts a message into a session, toward `server` or `client`, and waits for what comes of it: an answer with its
+/// latency where it asks for one, else only that it was sent.
+pub fn send(live: &Live, toward: &str, message: &str, timeout: Duration) -> Result<Option<Answer>, CommandError> {
+    let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    let request = json!({"op": "send", "toward": toward, "message": message, "wait_ms": wait});
+    let mut told = Value::Null;
+    ask(live, &request, timeout.saturating_add(SLACK), |answer| {
+        told = answer;
+        false
+    })?;
+    let latency = told["latency_ms"].as_f64().unwrap_or_default();
+    let latency = Duration::try_from_secs_f64(latency / 1e3).unwrap_or_default();
+    Ok(told["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
+}
+
+/// Has a session of `serve` fire something of its own; each fact that comes of it is told.
+pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
+    ask(live, &json!({"op": "fire", "fire": fired}), patience.saturating_add(SLACK), |answer| {
+        told(&answer["fact"]);
+        answer["last"] == false
+    })
+}
+
+fn ask(
+    live: &Live,
+    request: &Value,
+    patience: Duration,
+    mut heard: impl FnMut(Value) -> bool,
+) -> Result<(), CommandError> {
+    let mut refused = None;
+    let listened = control::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
+        Some(why) => {
+            let kind = if told["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
+            refused = Some((kind, why.to_owned()));
+            false
+        }
+        None => heard(told),
+    });
+    let (kind, why) = match (refused, listened) {
+        (Some(refused), _) => refused,
+        (None, Err(error)) => (ErrorKind::Peer, error.to_string()),
+        (None, Ok(())) => return Ok(()),
+    };
+    Err(CommandError::new(kind, format!("the session {}: {why}", live.name)))
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::tap::queue::{Lane, OnOverload};
 use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader};
-use crate::transport::control;
 use crate::transport::Link;
+use crate::transport::control;
 use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
@@ -73,8 +73,13 @@ impl ClientOptions {
 }
 
 impl ClientOptions {
+    /// How long an answer may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// What one joins was agreed on by others.
-    fn check_joined(&self) -> Result<(), CommandError> {
+    pub fn check_joined(&self) -> Result<(), CommandError> {
         let given = [
             ("--record", self.record.is_some(), "the session has its own reel already"),
             ("--era", self.era != EraArg::Auto, "the session works in the era that its client and server agreed on"),

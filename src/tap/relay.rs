@@ -227,8 +227,7 @@ mod tests {
         let (gate, queue) = gate(sink);
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
-                let ended =
-                    pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
+                let ended = pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
                 gate.close();
                 ended
             });

@@ -134,12 +134,31 @@ fn remove_stale(path: &Path) -> bool {
 
 /// Asks one thing and waits for one answer.
 pub fn ask(socket: &Path, request: &Value, patience: Duration) -> io::Result<Value> {
+    let mut answer = Value::Null;
+    listen(socket, request, patience, |told| {
+        answer = told;
+        false
+    })?;
+    Ok(answer)
+}
+
+/// Asks one thing and hears what is answered until `heard` says that it has heard enough; `patience` is for each line.
+pub fn listen(
+    socket: &Path,
+    request: &Value,
+    patience: Duration,
+    mut heard: impl FnMut(Value) -> bool,
+) -> io::Result<()> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(patience))?;
     writeln!(stream, "{request}")?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    serde_json::from_str(&line).map_err(io::Error::other)
+    let mut lines = BufReader::new(stream).lines();
+    loop {
+        let line = lines.next().unwrap_or_else(|| Err(io::Error::other("it ended the connection")))?;
+        if !heard(serde_json::from_str(&line).map_err(io::Error::other)?) {
+            return Ok(());
+        }
+    }
 }
 
 /// What a session says about itself.

@@ -9,7 +9,7 @@ use crate::render::line::{self, Arrow, Line, Mood};
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::session::view::{Placed, Words, write_id};
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Event, EventKind, Flags, RecordedId};
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -132,6 +132,13 @@ impl Form {
         write_id(header.message.as_ref().and_then(|message| message.id.as_ref()), &mut self.id);
         if !self.id.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
             self.id = self.id.chars().map(line::visible).collect();
+        }
+        if header.flags.has(Flags::INJECTED)
+            && let Some(RecordedId::Text(id)) = header.message.as_ref().and_then(|message| message.id.as_ref())
+        {
+            // The random part of an id of ours tells nobody anything.
+            let id = String::from_utf8_lossy(id);
+            self.id = format!("…{}", id.rfind('-').map_or(&*id, |at| &id[at..]).trim_end_matches('"'));
         }
         let kind_name;
         let title = match (&header.message, shown.method) {

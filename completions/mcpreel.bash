@@ -52,6 +52,9 @@ _mcpreel() {
             mcpreel,serve)
                 cmd="mcpreel__subcmd__serve"
                 ;;
+            mcpreel,sessions)
+                cmd="mcpreel__subcmd__sessions"
+                ;;
             mcpreel,show)
                 cmd="mcpreel__subcmd__show"
                 ;;
@@ -76,6 +79,9 @@ _mcpreel() {
             mcpreel__subcmd__fire,push)
                 cmd="mcpreel__subcmd__fire__subcmd__push"
                 ;;
+            mcpreel__subcmd__fire,raw)
+                cmd="mcpreel__subcmd__fire__subcmd__raw"
+                ;;
             mcpreel__subcmd__fire,user-message)
                 cmd="mcpreel__subcmd__fire__subcmd__user__subcmd__message"
                 ;;
@@ -87,6 +93,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__fire__subcmd__help,push)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__push"
+                ;;
+            mcpreel__subcmd__fire__subcmd__help,raw)
+                cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__raw"
                 ;;
             mcpreel__subcmd__fire__subcmd__help,user-message)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__user__subcmd__message"
@@ -127,6 +136,9 @@ _mcpreel() {
             mcpreel__subcmd__help,serve)
                 cmd="mcpreel__subcmd__help__subcmd__serve"
                 ;;
+            mcpreel__subcmd__help,sessions)
+                cmd="mcpreel__subcmd__help__subcmd__sessions"
+                ;;
             mcpreel__subcmd__help,show)
                 cmd="mcpreel__subcmd__help__subcmd__show"
                 ;;
@@ -147,6 +159,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__help__subcmd__fire,push)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__push"
+                ;;
+            mcpreel__subcmd__help__subcmd__fire,raw)
+                cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__raw"
                 ;;
             mcpreel__subcmd__help__subcmd__fire,user-message)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__user__subcmd__message"
@@ -218,7 +233,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -426,7 +441,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire)
-            opts="-v -h --color --verbose --help user-message hook push help"
+            opts="-v -h --color --verbose --help user-message hook push raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -444,7 +459,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__help)
-            opts="user-message hook push help"
+            opts="user-message hook push raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -486,6 +501,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__help__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__fire__subcmd__help__subcmd__raw)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -624,7 +653,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__push)
-            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --report --answer-timeout --seed --color --verbose --help"
+            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --session --report --answer-timeout --seed --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,6 +687,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -667,6 +700,96 @@ _mcpreel() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__fire__subcmd__raw)
+            opts="-H -e -v -h --as --no-handshake --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --as)
+                    COMPREPLY=($(compgen -W "host server" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -788,7 +911,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire show stats validate diff serve reel export import wrap unwrap completions man help"
+            opts="demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -872,7 +995,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__fire)
-            opts="user-message hook push"
+            opts="user-message hook push raw"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -900,6 +1023,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__fire__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__fire__subcmd__raw)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1082,6 +1219,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__serve)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__sessions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1623,8 +1774,30 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__sessions)
+            opts="-v -h --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__show)
-            opts="-f -n -v -h --format --full --raw --no-fold --jq --follow --time --from --seq --limit --color --verbose --help"
+            opts="-f -n -v -h --format --full --raw --no-fold --jq --follow --session --time --from --seq --limit --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1639,6 +1812,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1674,12 +1851,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__stats)
-            opts="-v -h --format --color --verbose --help"
+            opts="-v -h --session --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0

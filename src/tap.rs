@@ -2,11 +2,16 @@
 //!
 //! Never: `render`, `cli`.
 
+pub mod answers;
 pub mod attached;
 pub mod bridge;
+pub mod control;
+pub mod gate;
 pub mod http;
+pub mod inject;
 pub mod queue;
 pub mod recorder;
 pub mod relay;
 pub mod secrets;
+mod sieve;
 pub mod stdio;

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod child;
+pub mod control;
 mod exchange;
 pub mod gateway;
 pub mod http;

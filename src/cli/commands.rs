@@ -11,6 +11,7 @@ mod man;
 pub mod record;
 mod reel;
 mod serve;
+mod sessions;
 mod show;
 mod stats;
 mod unwrap;
@@ -34,6 +35,7 @@ pub enum Command {
     Validate(validate::ValidateArgs),
     Diff(diff::DiffArgs),
     Serve(serve::ServeArgs),
+    Sessions(sessions::SessionsArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
     Export(export::ExportArgs),
@@ -56,6 +58,7 @@ impl Command {
             Self::Validate(args) => validate::run(args, context),
             Self::Diff(args) => diff::run(args, context),
             Self::Serve(args) => serve::run(args, context),
+            Self::Sessions(args) => sessions::run(args, context),
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),
             Self::Import(args) => import::run(args, context),

@@ -4,9 +4,9 @@ use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
 use super::printer::note;
 use super::target::{Target, TargetKind, span};
-use super::{Context, reels};
+use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
-use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
+use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::render::line;
 use crate::tap::http::Exchanges;
 use crate::tap::queue::{Lane, OnOverload, Ready};
@@ -14,6 +14,7 @@ use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader, Flags};
 use crate::transport::child::ServerCommand;
+use crate::transport::control;
 use crate::transport::http::HttpError;
 use crate::transport::http::SharedWatch;
 use crate::transport::remote::Carrier;
@@ -62,7 +63,7 @@ enum EraArg {
 
 impl ClientOptions {
     /// The engine's settings. `capabilities` is declared beside what the options say.
-    pub fn config(&self, capabilities: Value) -> ClientConfig {
+    fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
@@ -74,6 +75,29 @@ impl ClientOptions {
         config.roots = self.roots.iter().map(|root| Root { uri: root_uri(root), name: None }).collect();
         config.capabilities = capabilities;
         config
+    }
+}
+
+impl ClientOptions {
+    /// How long an answer may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What one joins was agreed on by others.
+    pub fn check_joined(&self) -> Result<(), CommandError> {
+        let given = [
+            ("--record", self.record.is_some(), "the session has its own reel already"),
+            ("--era", self.era != EraArg::Auto, "the session works in the era that its client and server agreed on"),
+            ("--protocol-version", self.protocol_version.is_some(), "client and server agreed on the session's"),
+            ("--root", !self.roots.is_empty(), "the session's own client answers for its roots"),
+        ];
+        match given.into_iter().find(|option| option.1) {
+            None => Ok(()),
+            Some((option, _, why)) => {
+                Err(CommandError::usage(format!("{option} makes no sense with --session")).hint(why))
+            }
+        }
     }
 }
 
@@ -94,6 +118,8 @@ pub struct Peer {
     exchanges: Option<Arc<Exchanges>>,
     /// What the transport said can be done about its failures.
     advice: Advice,
+    /// The live session that is joined.
+    joined: Option<Joined>,
 }
 
 type Advice = Arc<Mutex<Vec<String>>>;
@@ -112,7 +138,7 @@ impl Peer {
         match target.resolve(context)? {
             TargetKind::Command(command) => Self::spawn(&command, options),
             TargetKind::Remote(remote) => Self::attach(&remote, options, context).await,
-            TargetKind::Session(_) => Err(CommandError::usage("--session is not built yet")),
+            TargetKind::Session(name) => Self::join(&name, options),
         }
     }
 
@@ -125,14 +151,37 @@ impl Peer {
             let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&command.words())});
             recorder.note(EventKind::StreamOpened, &told);
         }
-        Ok((link, Self { server: Some(server), recorder, exchanges: None, advice: Advice::default() }))
+        Ok((link, Self { server: Some(server), recorder, exchanges: None, advice: Advice::default(), joined: None }))
     }
 
     async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
         let Attached { link, exchanges, advice } =
             attach(remote, recorder.as_ref().map(|(recorder, _)| recorder), context).await?;
-        Ok((link, Self { server: None, recorder, exchanges, advice }))
+        Ok((link, Self { server: None, recorder, exchanges, advice, joined: None }))
+    }
+
+    /// Joins a live session, beside its client.
+    fn join(name: &str, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
+        options.check_joined()?;
+        let live = live::find(name)?;
+        let joined = live::join(&live)?;
+        let failed = |error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {name}: {error}"));
+        let link = control::link(&live.socket, "server").map_err(failed)?;
+        Ok((
+            link,
+            Self { server: None, recorder: None, exchanges: None, advice: Advice::default(), joined: Some(joined) },
+        ))
+    }
+
+    /// The engine's settings toward this peer. `capabilities` is declared beside what the options say.
+    pub fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
+        ClientConfig { join: self.joined.clone(), ..options.config(capabilities) }
+    }
+
+    /// Whether it is a live session that was joined.
+    pub fn is_joined(&self) -> bool {
+        self.joined.is_some()
     }
 
     /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
@@ -303,12 +352,13 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Resul
 
 /// Opens the connection and waits for the handshake; `-v` tells its steps.
 pub async fn open(
+    peer: &Peer,
     link: Link,
     options: &ClientOptions,
     capabilities: Value,
     context: &Context,
 ) -> Result<(Connection, Handshake), CommandError> {
-    let mut connection = Connection::open(options.config(capabilities), link, |_| {}).await;
+    let mut connection = Connection::open(peer.config(options, capabilities), link, |_| {}).await;
     match connection.ready(|output| tell(output, context)).await {
         Ok(handshake) => {
             tell_handshake(&handshake, options, context);

@@ -70,6 +70,7 @@ impl Target {
     /// What the options name; an error where that is nothing.
     pub fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
         if let Some(name) = &self.session {
+            self.check_joined()?;
             return Ok(TargetKind::Session(name.clone()));
         }
         if let Some(url) = &self.url {
@@ -91,6 +92,22 @@ impl Target {
                 ));
         }
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() }))
+    }
+
+    /// A session that lives has its server already: what would start or reach one has no effect there.
+    fn check_joined(&self) -> Result<(), CommandError> {
+        let given = [
+            ("-e", !self.env.is_empty()),
+            ("--cwd", self.cwd.is_some()),
+            ("-H", !self.headers.is_empty()),
+            ("--cacert", self.cacert.is_some()),
+            ("--insecure", self.insecure),
+        ];
+        match given.into_iter().find(|option| option.1) {
+            None => Ok(()),
+            Some((option, _)) => Err(CommandError::usage(format!("{option} makes no sense with --session"))
+                .hint("the session's server runs already; leave the option out, or start a server after --")),
+        }
     }
 
     /// A server of a client's configuration, with the options that go with it; those win over what stands there.

@@ -49,6 +49,19 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
     Ok(text)
 }
 
+/// A text as it is: the word, `@file`, or `-` for standard input. The line end at its end is not part of it.
+pub fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
+    let mut text = match word.strip_prefix('@') {
+        Some(path) => read_file(Path::new(path))?,
+        None if word == "-" => read_stdin()?,
+        None => return Ok(word.as_bytes().to_vec()),
+    };
+    for end in [b'\n', b'\r'] {
+        text.pop_if(|last| *last == end);
+    }
+    Ok(text)
+}
+
 fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(path).map_err(|error| CommandError::reading(path, &error))
 }

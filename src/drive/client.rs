@@ -24,6 +24,8 @@ pub trait Engine {
     fn next_wake(&self) -> Option<Duration>;
     /// The peer is gone.
     fn closed(&mut self, now: Duration) -> Vec<Self::Output>;
+    /// The connection failed.
+    fn lost(&mut self, now: Duration, why: &str) -> Vec<Self::Output>;
     /// Whether an output is a message to send or something to tell.
     fn sort(output: Self::Output) -> Sorted<Self::Output>;
 }
@@ -64,6 +66,10 @@ macro_rules! engine {
 
             fn closed(&mut self, now: Duration) -> Vec<$output> {
                 Self::closed(self, now)
+            }
+
+            fn lost(&mut self, now: Duration, why: &str) -> Vec<$output> {
+                Self::lost(self, now, why)
             }
 
             fn sort(output: $output) -> Sorted<$output> {
@@ -158,6 +164,10 @@ impl<E: Engine> Runner<E> {
                     self.peer_gone = true;
                     outputs.extend(self.engine.closed(now));
                 }
+                Some(Incoming::Failed(why)) => {
+                    self.peer_gone = true;
+                    outputs.extend(self.engine.lost(now, &why));
+                }
             }
             self.take(outputs);
         }
@@ -169,8 +179,8 @@ impl<E: Engine> Runner<E> {
         self.stderr.drain(..extra);
     }
 
-    /// Sends no more and waits, within reason, for the peer to end.
-    pub async fn close(mut self) {
+    /// Sends no more and waits, within reason, for the peer to end. Answers why the connection failed, where it did.
+    pub async fn close(mut self) -> Option<String> {
         let patience = Instant::now() + FAREWELL;
         while !self.outbox.is_empty() && !self.peer_gone {
             tokio::select! {
@@ -181,10 +191,15 @@ impl<E: Engine> Runner<E> {
         self.link.close();
         while !self.peer_gone {
             tokio::select! {
-                incoming = self.link.receive() => self.peer_gone = incoming == Incoming::Closed,
-                () = tokio::time::sleep_until(patience) => return,
+                incoming = self.link.receive() => match incoming {
+                    Incoming::Closed => return None,
+                    Incoming::Failed(why) => return Some(why),
+                    _ => {}
+                },
+                () = tokio::time::sleep_until(patience) => return None,
             }
         }
+        None
     }
 }
 

@@ -2,17 +2,24 @@
 
 use crate::server::{Fired, Output, Report, Server};
 use crate::wire::LineFramer;
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+/// Called with each fact that comes of an order, and whether it is the last.
+pub type Heard = Box<dyn Fn(&Report, bool) + Send>;
+
 /// What reaches a running server.
-#[derive(Debug)]
 pub enum Arrival {
     /// A message of the host.
     Message(Vec<u8>),
     /// An order from outside: send this.
     Order(Vec<Fired>),
+    /// The same by somebody who wants to hear what came of it.
+    Asked(Fired, Heard),
+    /// Somebody else's message, to be sent as it is.
+    Injected(Vec<u8>),
     /// The host sends no more.
     End,
 }
@@ -43,14 +50,17 @@ fn pass_on(message: &[u8], arrivals: &Sender<Arrival>) {
     }
 }
 
-/// Serves until the host sends no more. Facts go to `report`. Fails where the host cannot be written to.
+/// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
+/// back what of it the server is to see. Fails where the host cannot be written to.
 pub fn serve(
     mut server: Server,
     arrivals: &Receiver<Arrival>,
     mut out: impl Write,
     mut report: impl FnMut(&Report),
+    mut sift: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
 ) -> io::Result<()> {
     let began = Instant::now();
+    let mut listeners = Listeners::default();
     loop {
         let patience = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
         let arrival = match patience {
@@ -59,8 +69,17 @@ pub fn serve(
         };
         let now = began.elapsed();
         let outputs = match arrival {
-            Ok(Arrival::Message(message)) => server.receive(now, &message),
+            Ok(Arrival::Message(message)) => match sift(message) {
+                Some(message) => server.receive(now, &message),
+                None => Vec::new(),
+            },
             Ok(Arrival::Order(fired)) => fired.into_iter().flat_map(|fired| server.fire(now, fired)).collect(),
+            Ok(Arrival::Asked(fired, heard)) => {
+                let outputs = server.fire(now, fired);
+                listeners.take_in(heard, &outputs);
+                outputs
+            }
+            Ok(Arrival::Injected(message)) => vec![Output::Send(message)],
             Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
             Ok(Arrival::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
@@ -70,10 +89,43 @@ pub fn serve(
                     message.push(b'\n');
                     out.write_all(&message)?;
                 }
-                Output::Report(fact) => report(&fact),
+                Output::Report(fact) => {
+                    listeners.tell(&fact);
+                    report(&fact);
+                }
             }
         }
         out.flush()?;
+    }
+}
+
+/// Those who wait for what comes of a request that the server has sent for them.
+#[derive(Default)]
+struct Listeners(HashMap<i64, Heard>);
+
+impl Listeners {
+    /// Tells what an order led to at once; where that is a request, its end is told later.
+    fn take_in(&mut self, heard: Heard, outputs: &[Output]) {
+        let mut facts = outputs.iter().filter_map(|output| match output {
+            Output::Report(fact) => Some(fact),
+            Output::Send(_) => None,
+        });
+        // What was due before the order stands before it: the last fact is the order's.
+        let Some(last) = facts.next_back() else { return };
+        let request = last.request();
+        heard(last, request.is_none());
+        if let Some(id) = request {
+            self.0.insert(id, heard);
+        }
+    }
+
+    fn tell(&mut self, fact: &Report) {
+        if matches!(fact, Report::Sent { .. }) {
+            return;
+        }
+        if let Some(heard) = fact.request().and_then(|id| self.0.remove(&id)) {
+            heard(fact, true);
+        }
     }
 }
 
@@ -90,9 +142,33 @@ mod tests {
         let (sender, arrivals) = channel();
         read_messages(&input[..], sender).expect("a thread");
         let mut out = Vec::new();
-        serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}).expect("a Vec takes all");
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.starts_with("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}"), "{text}");
+    }
+
+    #[test]
+    fn others_messages_go_out_and_answers_to_them_do_not_come_in() {
+        let (sender, arrivals) = channel();
+        sender.send(Arrival::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
+        read_messages(&b"{\"id\":\"theirs\",\"result\":{}}"[..], sender).expect("a thread");
+        let (mut out, mut facts) = (Vec::new(), 0);
+        let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift).expect("served");
+        assert_eq!((out.as_slice(), facts), (&b"{\"id\":\"theirs\",\"method\":\"m\"}\n"[..], 0));
+    }
+
+    #[test]
+    fn who_orders_hears_what_came_of_it() {
+        let (sender, arrivals) = channel();
+        let (told, facts) = channel();
+        let fired = Fired::Log { level: "info".to_owned(), data: Default::default() };
+        let heard = move |fact: &Report, last| told.send((format!("{fact:?}"), last)).expect("heard");
+        sender.send(Arrival::Asked(fired, Box::new(heard))).expect("sent");
+        sender.send(Arrival::End).expect("sent");
+        serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some).expect("served");
+        let (fact, last) = facts.recv().expect("told");
+        assert!(fact.starts_with("NotSent") && last, "{fact}");
     }
 }

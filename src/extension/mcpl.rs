@@ -32,7 +32,8 @@ const fn either(name: &'static str, sender: Sender, about: &'static [&'static st
     MethodSpec::proposed(name, MethodKind::Either, sender, about, SOURCE)
 }
 
-static DESCRIPTOR: Descriptor = Descriptor {
+/// The proposal's methods, places and schemas.
+pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpl",
     title: "MCP Live",
     source: SOURCE,

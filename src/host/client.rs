@@ -1,7 +1,8 @@
 //! The client of one server, sans-IO: opens the connection in the right era, asks, waits, answers the server's own
 //! requests, and reports.
 //!
-//! The probe of the eras follows 2026-07-28 (transports, dual-era clients; behaviour X11); ids are integers from 1.
+//! The probe of the eras follows 2026-07-28 (transports, dual-era clients; behaviour X11); ids are integers from 1, or in a
+//! connection that is joined, strings that nobody else uses.
 //!
 //! Never: tokio, sockets, clocks, a proposal's name.
 
@@ -59,6 +60,17 @@ pub struct ClientConfig {
     pub probe_timeout: Duration,
     /// How long any other answer may take.
     pub request_timeout: Duration,
+    /// Join a connection that others have opened, instead of opening one.
+    pub join: Option<Joined>,
+}
+
+/// A connection that is open already, between others.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// What they agreed on.
+    pub handshake: Handshake,
+    /// How ids begin here, so that they are not those of others; `PREFIX1` is the first.
+    pub id_prefix: String,
 }
 
 impl ClientConfig {
@@ -73,6 +85,7 @@ impl ClientConfig {
             roots: Vec::new(),
             probe_timeout: Duration::from_secs(2),
             request_timeout: Duration::from_secs(30),
+            join: None,
         }
     }
 }
@@ -222,9 +235,14 @@ impl ClientEngine {
         }
     }
 
-    /// Opens the connection.
+    /// Opens the connection, or joins the one that is open.
     pub fn start(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
+        if let Some(Joined { handshake, .. }) = &self.config.join {
+            let handshake = handshake.clone();
+            self.open_as(now, handshake, &mut out);
+            return out;
+        }
         self.stage = Stage::Opening;
         match handshake::probe_version(self.config.era, self.config.protocol_version.as_deref()) {
             Some(version) => self.send_probe(now, version, &mut out),
@@ -361,6 +379,14 @@ impl ClientEngine {
         out
     }
 
+    /// The connection failed: whatever waits will not be answered.
+    pub fn lost(&mut self, _now: Duration, why: &str) -> Vec<Output> {
+        self.open.clear();
+        let mut out = Vec::new();
+        self.fail(why.to_owned(), &mut out);
+        out
+    }
+
     fn take(&mut self, now: Duration, bytes: &[u8], envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let message = bytes.to_vec();
         match envelope.kind {
@@ -417,10 +443,26 @@ impl ClientEngine {
         });
     }
 
+    /// An id as it stands on the wire.
+    fn id(&self, number: i64) -> Value {
+        match &self.config.join {
+            None => number.into(),
+            Some(joined) => format!("{}{number}", joined.id_prefix).into(),
+        }
+    }
+
+    /// The number that an id of ours stands for.
+    fn number_of(&self, id: Id<'_>) -> Option<i64> {
+        match &self.config.join {
+            None => id.as_integer(),
+            Some(joined) => json::as_str(id.0)?.strip_prefix(joined.id_prefix.as_str())?.parse().ok(),
+        }
+    }
+
     /// The request that an answer is for. An error without an id can only be for the probe, while that is alone.
     fn take_open(&mut self, envelope: &Envelope<'_>) -> Option<Open> {
         match envelope.id.filter(|id| !id.is_null()) {
-            Some(id) => self.open.remove(&id.as_integer()?),
+            Some(id) => self.open.remove(&self.number_of(id)?),
             None => {
                 let id = self.open.iter().find(|(_, open)| open.role == Role::Probe && !open.expired)?.0;
                 self.open.remove(&id.clone())

@@ -115,6 +115,12 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
+    /// The connection failed.
+    pub fn lost(&mut self, now: Duration, why: &str) -> Vec<Report> {
+        let outputs = self.client.lost(now, why);
+        self.report(now, outputs)
+    }
+
     /// Whether the message has come to its end, or will never be sent.
     pub fn is_over(&self) -> bool {
         self.over

@@ -195,6 +195,21 @@ pub enum Report {
     },
 }
 
+impl Report {
+    /// The request of the server's own that this is about.
+    pub fn request(&self) -> Option<i64> {
+        match self {
+            Self::Sent { id, .. } => *id,
+            Self::PushAnswered { id, .. }
+            | Self::InferenceAnswered { id, .. }
+            | Self::Answered { id, .. }
+            | Self::Refused { id, .. }
+            | Self::Unanswered { id, .. } => Some(*id),
+            _ => None,
+        }
+    }
+}
+
 /// Why something did not go out. As JSON, an object whose `why` names the kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "why", rename_all = "snake_case")]

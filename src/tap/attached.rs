@@ -56,6 +56,7 @@ pub async fn run(
                 }
                 Incoming::Stderr(_) => {}
                 Incoming::Closed => return Ok(()),
+                Incoming::Failed(why) => return Err(io::Error::other(why)),
             },
             () = until(patience) => break,
         }

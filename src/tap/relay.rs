@@ -3,11 +3,17 @@
 //! The loop also watches the far end, so that a reader that goes away is noticed before the next bytes come, as it
 //! would be without the tap.
 
+use super::answers::Answers;
+use super::gate::{Gate, Sink};
+use super::inject::Sifted;
 use super::queue::{Lane, Queue};
+use super::sieve::{Piece, Sieve};
+use crate::wire::Direction;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How much is read at once: what a pipe holds.
@@ -34,30 +40,130 @@ pub struct Activity {
     pub moved: AtomicU64,
 }
 
+/// What a relay does with what it read.
+pub trait Onward {
+    /// The far end, to be watched; `None` once it is closed.
+    fn sink(&self) -> Option<Sink>;
+    /// Records bytes and writes them on; the error is how many were not taken.
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize>;
+    /// The source is over: writes on what was held back.
+    fn finish(&mut self) -> Result<(), usize>;
+}
+
+/// Bytes that are no messages: standard error.
+pub struct Plain<'a> {
+    /// Where they come from.
+    pub lane: Lane,
+    /// Where the copy goes.
+    pub queue: &'a Queue,
+    /// Where they go.
+    pub sink: Sink,
+}
+
+impl Onward for Plain<'_> {
+    fn sink(&self) -> Option<Sink> {
+        Some(Arc::clone(&self.sink))
+    }
+
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        self.queue.push(self.lane, bytes);
+        write_all(self.sink.as_fd(), bytes).map_err(|(_, undelivered)| undelivered)
+    }
+
+    fn finish(&mut self) -> Result<(), usize> {
+        Ok(())
+    }
+}
+
+/// One direction of messages: through its gate, answers to injected requests taken out. While none is awaited, chunks
+/// go on as they come.
+pub struct Messages<'a> {
+    direction: Direction,
+    gate: &'a Gate,
+    answers: &'a Answers,
+    sieve: Sieve,
+}
+
+impl<'a> Messages<'a> {
+    /// What goes in this direction.
+    pub fn new(direction: Direction, gate: &'a Gate, answers: &'a Answers) -> Self {
+        Self { direction, gate, answers, sieve: Sieve::default() }
+    }
+
+    /// Runs the sieve, which is taken out meanwhile, and sees to each piece.
+    fn sieved(&mut self, run: impl FnOnce(&mut Sieve, &mut dyn FnMut(Piece<'_>))) -> Result<(), usize> {
+        let mut undelivered = 0;
+        let mut sieve = std::mem::take(&mut self.sieve);
+        run(&mut sieve, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
+        self.sieve = sieve;
+        if undelivered == 0 { Ok(()) } else { Err(undelivered) }
+    }
+
+    fn piece(&self, piece: &Piece<'_>) -> Result<(), usize> {
+        let (whole, payload, framing) = match *piece {
+            Piece::Pass(bytes) => return self.gate.write(bytes),
+            Piece::Suspect { whole, payload, framing } => (whole, payload, framing),
+        };
+        let (taken, passed) = match self.answers.sift(0, self.direction, payload) {
+            Sifted::Pass => return self.gate.write(whole),
+            Sifted::Taken(taken) => {
+                self.gate.record_taken(payload, framing);
+                (taken, Ok(()))
+            }
+            Sifted::Cut(rest, taken) => {
+                taken.iter().for_each(|answer| self.gate.record_taken(answer.message, framing));
+                (taken, self.gate.write(&[&rest, framing.terminator()].concat()))
+            }
+        };
+        Answers::deliver(taken);
+        passed
+    }
+}
+
+impl Onward for Messages<'_> {
+    fn sink(&self) -> Option<Sink> {
+        self.gate.sink()
+    }
+
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        if self.answers.awaits(self.direction) {
+            self.sieved(|sieve, out| sieve.push(bytes, out))
+        } else {
+            self.sieved(|sieve, out| sieve.pass(bytes, out))
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), usize> {
+        self.sieved(|sieve, out| sieve.finish(out))
+    }
+}
+
 /// Relays until one end closes. Every byte read is in the queue before it is written on, so that the reel's order
 /// is the order of cause and effect.
-pub fn pump(source: impl AsFd, sink: impl AsFd, lane: Lane, queue: &Queue, activity: &Activity) -> Ended {
+pub fn pump(source: impl AsFd, onward: &mut impl Onward, activity: &Activity) -> Ended {
     let mut chunk = vec![0u8; CHUNK];
-    let ended = loop {
+    let Some(sink) = onward.sink() else { return Ended::SinkClosed { undelivered: 0 } };
+    loop {
         activity.busy.store(false, Ordering::Release);
         match wait(source.as_fd(), sink.as_fd()) {
-            Ready::SinkGone => break Ended::SinkClosed { undelivered: 0 },
+            Ready::SinkGone => return Ended::SinkClosed { undelivered: 0 },
             Ready::Source => activity.busy.store(true, Ordering::Release),
         }
         let got = match rustix::io::read(&source, &mut chunk) {
-            Ok(0) => break Ended::SourceClosed,
+            Ok(0) => break,
             Ok(got) => got,
             Err(Errno::INTR | Errno::AGAIN) => continue,
-            Err(_) => break Ended::SourceClosed,
+            Err(_) => break,
         };
         activity.moved.fetch_add(1, Ordering::Release);
-        queue.push(lane, &chunk[..got]);
-        if let Err((_, undelivered)) = write_all(sink.as_fd(), &chunk[..got]) {
-            break Ended::SinkClosed { undelivered };
+        if let Err(undelivered) = onward.forward(&chunk[..got]) {
+            return Ended::SinkClosed { undelivered };
         }
-    };
-    queue.end(lane);
-    ended
+    }
+    match onward.finish() {
+        Ok(()) => Ended::SourceClosed,
+        Err(undelivered) => Ended::SinkClosed { undelivered },
+    }
 }
 
 enum Ready {
@@ -78,8 +184,8 @@ fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
     }
 }
 
-/// Writes everything; on failure tells how many bytes were not taken.
-fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
+/// Writes everything, waiting where the sink asks for it; on failure tells how many bytes were not taken.
+pub fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
     while !bytes.is_empty() {
         match rustix::io::write(sink, bytes) {
             Ok(taken) => bytes = &bytes[taken..],
@@ -95,25 +201,36 @@ fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, u
 
 #[cfg(test)]
 mod tests {
+    use super::super::answers::Waiting;
     use super::super::queue::{Batch, Entry, OnOverload};
     use super::*;
-    use crate::wire::Direction;
+    use crate::trace::Flags;
+    use proptest::prelude::*;
     use std::io::{Read, Write};
     use std::time::{Duration, Instant};
 
-    const LANE: Lane = Lane::Messages(Direction::ClientToServer);
+    const C2S: Direction = Direction::ClientToServer;
 
-    fn queue() -> Queue {
-        Queue::new(1 << 20, OnOverload::Block, Instant::now())
+    fn queue() -> Arc<Queue> {
+        Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()))
+    }
+
+    fn gate(sink: io::PipeWriter) -> (Gate, Arc<Queue>) {
+        let queue = queue();
+        (Gate::new(C2S, Arc::clone(&queue), Arc::new(sink)), queue)
     }
 
     #[test]
     fn bytes_arrive_unchanged_and_a_copy_is_in_the_queue() {
         let (source, mut into) = io::pipe().expect("a pipe");
         let (mut out, sink) = io::pipe().expect("a pipe");
-        let queue = queue();
+        let (gate, queue) = gate(sink);
         std::thread::scope(|scope| {
-            let relay = scope.spawn(|| pump(source, sink, LANE, &queue, &Activity::default()));
+            let relay = scope.spawn(|| {
+                let ended = pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
+                gate.close();
+                ended
+            });
             into.write_all(b"\xff\x00no line end").expect("written");
             drop(into);
             let mut got = Vec::new();
@@ -124,7 +241,6 @@ mod tests {
         let mut batch = Batch::default();
         queue.take(&mut batch, Some(Duration::ZERO));
         assert_eq!(batch.bytes, b"\xff\x00no line end");
-        assert!(matches!(batch.entries.last(), Some(Entry::End { .. })));
     }
 
     #[test]
@@ -132,7 +248,105 @@ mod tests {
         let (source, into) = io::pipe().expect("a pipe");
         let (out, sink) = io::pipe().expect("a pipe");
         drop(out);
-        assert_eq!(pump(source, sink, LANE, &queue(), &Activity::default()), Ended::SinkClosed { undelivered: 0 });
+        let (gate, _) = gate(sink);
+        let ended = pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
+        assert_eq!(ended, Ended::SinkClosed { undelivered: 0 });
         drop(into);
+    }
+
+    /// What a server says: lines of its own, answers to what was put in, and a stray piece.
+    #[derive(Clone, Debug)]
+    enum Said {
+        Line(Vec<u8>),
+        Answer(usize),
+    }
+
+    fn any_said() -> impl Strategy<Value = Said> {
+        let own = prop_oneof![
+            Just(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".to_vec()),
+            Just(b"a log line about mcpreel-0123abcd-0\n".to_vec()),
+            Just(b"{\"id\":\"mcpreel-0123abcd-99\",\"result\":\"never asked\"}\r\n".to_vec()),
+            Just(b"\n".to_vec()),
+            "[a-z]{0,40}\n".prop_map(String::into_bytes),
+        ];
+        prop_oneof![3 => own.prop_map(Said::Line), 1 => (0usize..4).prop_map(Said::Answer)]
+    }
+
+    fn answer_text(number: usize) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"mcpreel-0123abcd-{number}\",\"result\":{{}}}}")
+    }
+
+    proptest! {
+        /// Whatever the server says in whatever chunks, and whenever requests are put in: the client gets all but the
+        /// answers to those, the reel gets all, once and in order, the answers marked.
+        #[test]
+        fn the_client_gets_all_but_the_answers_and_the_reel_gets_all(
+            said in prop::collection::vec(any_said(), 0..12),
+            before in 0usize..40,
+            length in 1usize..60,
+            tail in "[a-z]{0,8}",
+        ) {
+            let (mut out, sink) = io::pipe().expect("a pipe");
+            let queue = queue();
+            let s2c = Direction::ServerToClient;
+            let gate = Gate::new(s2c, Arc::clone(&queue), Arc::new(sink));
+            let answers = Answers::default();
+            let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
+            // Some of it may go by before anything is put in.
+            let early = b"x".repeat(before);
+            stream.extend_from_slice(&early);
+            to_client.extend_from_slice(&early);
+            let mut line_is_ours = before == 0;
+            for one in &said {
+                match one {
+                    Said::Line(line) => {
+                        stream.extend_from_slice(line);
+                        to_client.extend_from_slice(line);
+                    }
+                    Said::Answer(number) => {
+                        let line = format!("{}\n", answer_text(*number));
+                        stream.extend_from_slice(line.as_bytes());
+                        if !line_is_ours || !std::mem::take(&mut open[*number]) {
+                            to_client.extend_from_slice(line.as_bytes());
+                        }
+                    }
+                }
+                line_is_ours = true;
+            }
+            stream.extend_from_slice(tail.as_bytes());
+            to_client.extend_from_slice(tail.as_bytes());
+            let mut messages = Messages::new(s2c, &gate, &answers);
+            messages.forward(&early).expect("delivered");
+            for number in 0..4 {
+                let until = Instant::now() + Duration::from_secs(60);
+                let waiting = Waiting { owner: 0, until, deliver: Box::new(|_| {}) };
+                let id = format!("mcpreel-0123abcd-{number}");
+                answers.ask((0, C2S, id.into()), waiting).expect("room");
+            }
+            for chunk in stream[before..].chunks(length) {
+                messages.forward(chunk).expect("delivered");
+            }
+            messages.finish().expect("delivered");
+            gate.close();
+            let mut got = Vec::new();
+            out.read_to_end(&mut got).expect("read");
+            prop_assert_eq!(String::from_utf8_lossy(&got), String::from_utf8_lossy(&to_client));
+            let mut batch = Batch::default();
+            queue.take(&mut batch, Some(Duration::ZERO));
+            let (mut all, mut rest) = (Vec::new(), &batch.bytes[..]);
+            for entry in &batch.entries {
+                let (Entry::Chunk { len, .. } | Entry::Event { len, .. }) = entry else { continue };
+                let (bytes, after) = rest.split_at(*len);
+                rest = after;
+                all.extend_from_slice(bytes);
+                if let Entry::Event { ready, .. } = entry {
+                    prop_assert_eq!(ready.flags, Flags::toward(s2c).with(Flags::INJECTED));
+                    let is_answer = bytes.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":\"mcpreel-");
+                    prop_assert!(is_answer);
+                    all.extend_from_slice(ready.framing.terminator());
+                }
+            }
+            prop_assert_eq!(String::from_utf8_lossy(&all), String::from_utf8_lossy(&stream));
+        }
     }
 }

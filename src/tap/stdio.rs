@@ -1,9 +1,12 @@
 //! The tap on stdio: what a client starts in place of its server. It starts the server, relays both directions and
 //! standard error, passes signals on, closes what the peers close, and ends as the server ended.
 
+use super::answers::Answers;
+use super::control::{Control, Session};
+use super::gate::{Gate, Sink};
 use super::queue::{Lane, Queue, Ready};
 use super::recorder::{Recorder, Summary};
-use super::relay::{Activity, Ended, pump};
+use super::relay::{Activity, Ended, Messages, Plain, pump};
 use crate::trace::EventKind;
 use crate::transport::child::{ServerCommand, SpawnError};
 use crate::wire::Direction;
@@ -15,6 +18,7 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Origin;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -56,11 +60,31 @@ pub enum ToClient {
     Nowhere,
 }
 
-/// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets.
+/// The live session, for its control socket.
+struct Live {
+    gates: [Arc<Gate>; 2],
+    to_client: ToClient,
+}
+
+impl Session for Live {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+        }
+        if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
+            return Err("this session has no client: standard output is the reel's".to_owned());
+        }
+        self.gates[toward as usize].inject(message, deadline).map_err(|why| why.to_string())
+    }
+}
+
+/// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets. `control` is
+/// the socket that others reach the session by.
 pub fn run(
     command: &ServerCommand,
     recorder: Recorder,
     to_client: ToClient,
+    control: Option<Control>,
     mut describe: serde_json::Map<String, serde_json::Value>,
 ) -> Result<TapOutcome, SpawnError> {
     // Signals are held from here on, so that none that comes early is lost on the tap alone. Those that were ignored
@@ -74,7 +98,11 @@ pub fn run(
     let (sender, news) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
     pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
-    let output = start_lanes(&mut child, recorder.queue(), &sender, to_client)?;
+    let answers = Arc::new(Answers::default());
+    let (output, gates) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
+    if let Some(control) = control {
+        control.start(Arc::new(Live { gates, to_client }), answers)?;
+    }
     let status = child.wait()?;
     server_gone.store(true, Ordering::Release);
     wait_for_output(&news, &output);
@@ -117,55 +145,86 @@ fn pass_signals_on(
     });
 }
 
-/// Starts one relay thread a lane; each tells when it is done. Answers how the two lanes of output are watched.
+/// How the two lanes of output are watched, and the ways to the server and to the client.
+type Lanes = ([(Lane, Arc<Activity>); 2], [Arc<Gate>; 2]);
+
+/// Starts one relay thread a lane; each tells when it is done.
 fn start_lanes(
     child: &mut Child,
     queue: &Arc<Queue>,
     news: &Sender<News>,
     to_client: ToClient,
-) -> io::Result<[(Lane, Arc<Activity>); 2]> {
+    answers: &Arc<Answers>,
+) -> io::Result<Lanes> {
     let missing = || io::Error::other("a pipe of the server is missing");
     let (stdin, stdout, stderr) = (
         child.stdin.take().ok_or_else(missing)?,
         child.stdout.take().ok_or_else(missing)?,
         child.stderr.take().ok_or_else(missing)?,
     );
-    let to_server = Lane::Messages(Direction::ClientToServer);
-    start_lane(to_server, queue, news, move |lane, queue, activity| {
-        let ended = pump(rustix::stdio::stdin(), stdin, lane, queue, activity);
+    let to_server = Arc::new(Gate::new(Direction::ClientToServer, Arc::clone(queue), Arc::new(stdin)));
+    let null = Arc::new(File::options().write(true).open("/dev/null")?);
+    let out: Sink = match to_client {
+        ToClient::Nowhere => Arc::clone(&null) as Sink,
+        ToClient::Stdout => Arc::new(rustix::stdio::stdout()),
+    };
+    let from_server = Arc::new(Gate::new(Direction::ServerToClient, Arc::clone(queue), out));
+    let way = Way { gate: Arc::clone(&to_server), answers: Arc::clone(answers), queue: Arc::clone(queue) };
+    start_lane(Lane::Messages(Direction::ClientToServer), queue, news, move |activity| {
+        let ended = way.pump(Direction::ClientToServer, rustix::stdio::stdin(), activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
             // The client's next write must fail as it would without the tap.
             let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
         }
         ended
     })?;
-    let from_server = Lane::Messages(Direction::ServerToClient);
-    let null = File::options().write(true).open("/dev/null")?;
-    let output = start_lane(from_server, queue, news, move |lane, queue, activity| match to_client {
-        ToClient::Nowhere => pump(stdout, null, lane, queue, activity),
-        ToClient::Stdout => {
-            let ended = pump(stdout, rustix::stdio::stdout(), lane, queue, activity);
+    let lane = Lane::Messages(Direction::ServerToClient);
+    let way = Way { gate: Arc::clone(&from_server), answers: Arc::clone(answers), queue: Arc::clone(queue) };
+    let output = start_lane(lane, queue, news, move |activity| {
+        let ended = way.pump(Direction::ServerToClient, stdout, activity);
+        if to_client == ToClient::Stdout {
             // The client must see the end of the output while the server may live on.
-            let _ = rustix::stdio::dup2_stdout(null);
-            ended
+            let _ = rustix::stdio::dup2_stdout(&*null);
         }
+        ended
     })?;
-    let errors = start_lane(Lane::Stderr, queue, news, move |lane, queue, activity| {
-        pump(stderr, rustix::stdio::stderr(), lane, queue, activity)
+    let errors = Arc::clone(queue);
+    let errors = start_lane(Lane::Stderr, queue, news, move |activity| {
+        let sink = Arc::new(rustix::stdio::stderr());
+        let ended = pump(stderr, &mut Plain { lane: Lane::Stderr, queue: &errors, sink }, activity);
+        errors.end(Lane::Stderr);
+        ended
     })?;
-    Ok([(from_server, output), (Lane::Stderr, errors)])
+    Ok(([(lane, output), (Lane::Stderr, errors)], [to_server, from_server]))
+}
+
+/// What the relay of one direction of messages works with.
+struct Way {
+    gate: Arc<Gate>,
+    answers: Arc<Answers>,
+    queue: Arc<Queue>,
+}
+
+impl Way {
+    /// Relays to the end, and closes the gate.
+    fn pump(&self, direction: Direction, source: impl AsFd, activity: &Activity) -> Ended {
+        let ended = pump(source, &mut Messages::new(direction, &self.gate, &self.answers), activity);
+        self.gate.close();
+        self.queue.end(Lane::Messages(direction));
+        ended
+    }
 }
 
 fn start_lane(
     lane: Lane,
     queue: &Arc<Queue>,
     news: &Sender<News>,
-    run: impl FnOnce(Lane, &Queue, &Activity) -> Ended + Send + 'static,
+    run: impl FnOnce(&Activity) -> Ended + Send + 'static,
 ) -> io::Result<Arc<Activity>> {
     let (queue, news, activity) = (Arc::clone(queue), news.clone(), Arc::new(Activity::default()));
     let watched = Arc::clone(&activity);
     std::thread::Builder::new().name(lane_name(lane).into()).spawn(move || {
-        if let Ended::SinkClosed { undelivered } = run(lane, &queue, &activity)
+        if let Ended::SinkClosed { undelivered } = run(&activity)
             && undelivered > 0
         {
             let told = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});

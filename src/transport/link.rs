@@ -12,6 +12,8 @@ pub enum Incoming {
     Stderr(Vec<u8>),
     /// A request did not get through, or its answer did not come back.
     Undelivered(Undelivered),
+    /// The connection failed, for this reason (a sentence fragment); nothing follows.
+    Failed(String),
     /// The peer sends no more.
     Closed,
 }

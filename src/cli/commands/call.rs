@@ -4,7 +4,7 @@ use crate::cli::error::CommandError;
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
-use crate::drive::client::Answer;
+use crate::drive::client::{Answer, Failure};
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
 use crate::wire::Envelope;
@@ -24,6 +24,7 @@ Examples:
   mcpreel call resources/read uri=demo://x --record session.reel -v -- my-server
   mcpreel call tools/call @params.json --format envelope -- my-server
   mcpreel call notifications/roots/list_changed -- my-server
+  mcpreel call tools/list --session everything      into a live session, beside its client
 
 Exit codes: 0 a result, or a notification sent; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
 pub struct CallArgs {
@@ -66,15 +67,18 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-        let (mut connection, handshake) = match peer::open(link, &args.client, json!({}), context).await {
+        let (mut connection, handshake) = match peer::open(&server, link, &args.client, json!({}), context).await {
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),
         };
         if args.is_notification() {
             connection.notify(&args.method, params).await;
-            connection.runner.close().await;
+            let failed = connection.runner.close().await;
             server.end(context).await;
-            return Ok(Outcome::Clean);
+            return match failed {
+                None => Ok(Outcome::Clean),
+                Some(why) => Err(peer::failed(Failure::Failed(why), &[])),
+            };
         }
         let asked = connection.request(&args.method, params, |output| peer::tell(output, context)).await;
         let asked = asked.map_err(|failure| peer::failed(failure, &connection.runner.stderr));

@@ -2,23 +2,27 @@
 
 mod hook;
 mod push;
+mod raw;
 mod user_message;
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
 use clap::{Subcommand, ValueEnum};
 
-/// Fire one event by hand: a user message, a hook event, a push event.
+/// Fire one event by hand: a user message, a hook event, a push event, or any message as it is.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what did we decide?' -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --input command='git commit' -- my-server
-  mcpreel fire push --feature-set gitlab.notifications --text 'new commit'     as a host's server command")]
+  mcpreel fire push --feature-set gitlab.notifications --text 'new commit'     as a host's server command
+  mcpreel fire push --text 'deploy finished' --session everything               into a live session
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session everything")]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
     Hook(hook::HookArgs),
     Push(push::PushArgs),
+    Raw(raw::RawArgs),
 }
 
 /// How to print.
@@ -35,5 +39,6 @@ pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandE
         FireCommand::UserMessage(args) => user_message::run(args, context),
         FireCommand::Hook(args) => hook::run(args, context),
         FireCommand::Push(args) => push::run(args, context),
+        FireCommand::Raw(args) => raw::run(args, context),
     }
 }

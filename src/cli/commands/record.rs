@@ -5,7 +5,7 @@ mod listen;
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, TargetKind, key_value};
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::{Context, Outcome, live, reels};
 use crate::tap::queue::OnOverload;
 use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Summary};
 use crate::tap::stdio::ToClient;
@@ -34,6 +34,8 @@ Examples:
 
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
+
+While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
 
 Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no
 client; the server's output is in the reel only.")]
@@ -92,7 +94,16 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let outcome = stdio::run(&server, recorder, to_client, describe(&server)).map_err(spawn_error)?;
+    let about = live::About {
+        name: server_name(&words),
+        role: "record",
+        server: secrets::redact_arguments(&words).join(" "),
+        transport: "stdio",
+        reel: (path != Path::new("-")).then(|| path.clone()),
+    };
+    // The socket is there as long as the session.
+    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
     tell_end(&outcome.summary, &path, context);
     Ok(Outcome::Server(outcome.status))
 }

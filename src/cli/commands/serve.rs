@@ -2,17 +2,22 @@
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::span;
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, live};
 use crate::drive::server::{Arrival, read_messages, serve};
 use crate::extension::REGISTRY;
 use crate::server::{Config, Fired, Plan, Report, Server};
+use crate::tap::answers::Answers;
+use crate::tap::control::{Heard, Session};
+use crate::tap::inject::Sifted;
+use crate::wire::Direction;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Be a server on standard input and output: the built-in live server, which declares all five proposals.
 ///
@@ -76,11 +81,22 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         config.declare = args.declare.iter().cloned().collect();
     }
     config.plans = args.plans.clone();
-    run_server(config, args.on_signal.clone(), &args.common, context, |_| false)?;
+    run_server("serve", config, args.on_signal.clone(), &args.common, context, |_| false)?;
     Ok(Outcome::Clean)
 }
 
 impl ServeCommon {
+    /// How long an answer of the host is waited for.
+    pub fn answer_timeout(&self) -> Duration {
+        self.answer_timeout
+    }
+
+    /// Writes a fact where facts are to be written.
+    pub fn write_fact(&self, fact: &Value) -> Result<(), CommandError> {
+        let Some(path) = &self.report else { return Ok(()) };
+        std::fs::write(path, format!("{fact}\n")).map_err(|error| CommandError::writing(path, &error))
+    }
+
     /// A server's settings; ids are drawn from the time where no seed is given.
     pub fn config(&self) -> Config {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -94,9 +110,49 @@ impl ServeCommon {
     }
 }
 
-/// Runs a server until the host sends no more. Every fact goes to `onlooker`, which may have it told on standard
+/// A running server, for its control socket.
+struct Serving {
+    arrivals: Sender<Arrival>,
+    client: Arc<OnceLock<String>>,
+}
+
+impl Session for Serving {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
+        if toward == Direction::ClientToServer {
+            return Err("this session is a server itself; messages go toward its client only".to_owned());
+        }
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: this server has stream 0 only"));
+        }
+        self.arrivals.send(Arrival::Injected(message.to_vec())).map_err(|_| "the server has ended".to_owned())
+    }
+
+    fn fire(&self, fired: Value, heard: Heard) -> Result<(), String> {
+        let fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
+        let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
+        self.arrivals.send(Arrival::Asked(fired, Box::new(heard))).map_err(|_| "the server has ended".to_owned())
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        self.client.get().map(|client| ("client".to_owned(), client.clone().into())).into_iter().collect()
+    }
+}
+
+/// Takes answers to injected requests out of what the host says.
+fn sift(answers: &Answers, message: Vec<u8>) -> Option<Vec<u8>> {
+    let (rest, taken) = match answers.sift(0, Direction::ClientToServer, &message) {
+        Sifted::Pass => (None, Vec::new()),
+        Sifted::Taken(taken) => (Some(None), taken),
+        Sifted::Cut(rest, taken) => (Some(Some(rest)), taken),
+    };
+    Answers::deliver(taken);
+    rest.unwrap_or(Some(message))
+}
+
+/// Runs a server until the host sends no more; `name` is its live session's. Every fact goes to `onlooker`, which may have it told on standard
 /// error.
 pub fn run_server(
+    name: &str,
     config: Config,
     on_signal: Vec<Fired>,
     common: &ServeCommon,
@@ -113,8 +169,25 @@ pub fn run_server(
     };
     let (sender, arrivals) = channel();
     read_messages(io::stdin(), sender.clone()).map_err(failed)?;
+    let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
+    let about = live::About {
+        name: name.to_owned(),
+        role: "serve",
+        server: format!("mcpreel {name}"),
+        transport: "stdio",
+        reel: None,
+    };
+    // The socket is there as long as the session.
+    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    if let Some(control) = control {
+        let serving = Serving { arrivals: sender.clone(), client: Arc::clone(&client) };
+        control.start(Arc::new(serving), Arc::clone(&answers)).map_err(failed)?;
+    }
     fire_on_signal(on_signal, sender).map_err(failed)?;
-    let served = serve(Server::new(config), &arrivals, io::stdout().lock(), |fact| {
+    let tell = |fact: &Report| {
+        if let Report::Connected { client: name, .. } = fact {
+            let _ = client.set(name.clone());
+        }
         let line = serde_json::to_value(fact).unwrap_or(Value::Null).to_string();
         if let Some(file) = &mut report_file {
             let _ = writeln!(file, "{line}");
@@ -122,7 +195,8 @@ pub fn run_server(
         if onlooker(fact) || context.verbose > 0 {
             let _ = writeln!(io::stderr(), "{line}");
         }
-    });
+    };
+    let served = serve(Server::new(config), &arrivals, io::stdout().lock(), tell, |message| sift(&answers, message));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(failed),

@@ -4,6 +4,7 @@ mod forms;
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::jq::Jq;
+use crate::cli::live::{self, Live};
 use crate::cli::{Context, Outcome, reels};
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
@@ -40,6 +41,9 @@ pub struct ShowArgs {
     /// Keep reading as the reel grows.
     #[arg(long)]
     follow: bool,
+    /// The reel of a live session; every word is then a filter's. `mcpreel sessions` lists them.
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
     /// How times are shown.
     #[arg(long, value_enum, default_value_t = TimeForm::Offset, value_name = "FORM")]
     time: TimeForm,
@@ -85,6 +89,7 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show --follow 'dir:s2c kind:notification'
+  mcpreel show --follow --session everything injected      until that session ends
   mcpreel show session.reel --jq '.message.params.name // empty'
 
 Filter terms, joined by and (or nothing), or, not and parentheses:
@@ -101,10 +106,17 @@ Filter terms, joined by and (or nothing), or, not and parentheses:
 const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 
 pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (path, words) = split_words(&args.words)?;
-    let filter = parse_filter(&words.join(" "), path.is_some())?;
-    let (mut reader, path) = if args.follow { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
-    if args.follow {
+    let live = args.session.as_deref().map(live::find).transpose()?;
+    let (path, words) = match &live {
+        Some(_) => (None, &args.words[..]),
+        None => split_words(&args.words)?,
+    };
+    let filter = parse_filter(&words.join(" "), path.is_some() || live.is_some())?;
+    let reel = live.as_ref().map(Live::reel).transpose()?;
+    let path = reel.as_deref().or(path);
+    let grows = args.follow || live.is_some();
+    let (mut reader, path) = if grows { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
+    if grows {
         reader = reader.following();
     }
     let start = Start::of(args, &filter, &mut reader, &path)?;
@@ -117,7 +129,9 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     } else {
         Source::AsAsked(Box::new(reader))
     };
-    let damaged = show.run(source, &path, context, args.follow)?;
+    // A session that was killed writes no end; whether it lives tells where its reel ends.
+    let goes_on = || args.follow && live.as_ref().is_none_or(Live::lives);
+    let damaged = show.run(source, &path, context, goes_on)?;
     show.form.finish(context)?;
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
@@ -264,7 +278,14 @@ struct Show {
 
 impl Show {
     /// Shows everything. Answers whether damage was met.
-    fn run(&mut self, mut source: Source, path: &Path, context: &Context, follow: bool) -> Result<bool, CommandError> {
+    fn run(
+        &mut self,
+        mut source: Source,
+        path: &Path,
+        context: &Context,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<bool, CommandError> {
+        let mut is_last_look = false;
         let mut damaged = false;
         let failed = |error| CommandError::reading(path, &error);
         while self.left != Some(0) {
@@ -283,12 +304,16 @@ impl Show {
                     }
                     self.block(&block, source.methods(), context)?;
                     source.recycle(block);
-                    if follow {
-                        context.printer.flush().map_err(CommandError::output)?;
+                }
+                None if is_last_look || source.has_ended() => break,
+                None => {
+                    context.printer.flush().map_err(CommandError::output)?;
+                    // What was written before the end is read still.
+                    is_last_look = !goes_on();
+                    if !is_last_look {
+                        std::thread::sleep(FOLLOW_PAUSE);
                     }
                 }
-                None if follow && !source.has_ended() => std::thread::sleep(FOLLOW_PAUSE),
-                None => break,
             }
         }
         Ok(damaged)

@@ -1,7 +1,7 @@
 //! `stats`: what happened, from the headers of a reel alone.
 
 use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::{Context, Outcome, live, reels};
 use crate::render::line;
 use crate::session::Pairing;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item};
@@ -20,10 +20,14 @@ use tabled::settings::{Alignment, Style};
 #[command(after_help = "\
 Examples:
   mcpreel stats                       the newest recording
+  mcpreel stats --session everything  a live session, so far
   mcpreel stats session.reel --format json | jq '.methods[\"tools/call\"].latency_ms'")]
 pub struct StatsArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
+    /// The reel of a live session, as far as it goes; `mcpreel sessions` lists them.
+    #[arg(long, value_name = "NAME", conflicts_with = "reel")]
+    session: Option<String>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -38,7 +42,13 @@ enum Format {
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = match &args.session {
+        None => reels::open_whole(args.reel.as_deref(), &context.printer)?,
+        Some(name) => {
+            let (reader, path) = reels::open(Some(&live::find(name)?.reel()?))?;
+            (reader.following(), path)
+        }
+    };
     let failed = |error| CommandError::reading(&path, &error);
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::read(&mut reader).map_err(failed)?;
@@ -102,8 +112,9 @@ impl Reservoir {
     }
 }
 
+/// What a reel holds, in figures.
 #[derive(Debug, Default)]
-struct Stats {
+pub struct Stats {
     events: u64,
     bytes: u64,
     kinds: [u64; MessageKind::ALL.len()],
@@ -120,7 +131,8 @@ struct Stats {
 }
 
 impl Stats {
-    fn read(reader: &mut AheadReader) -> std::io::Result<Self> {
+    /// Reads a whole reel.
+    pub fn read(reader: &mut AheadReader) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
             match item {
@@ -136,6 +148,21 @@ impl Stats {
             }
         }
         Ok(stats)
+    }
+
+    /// Messages, all told.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Errors that were answered, and tools that failed.
+    pub fn errors(&self) -> u64 {
+        self.kinds[MessageKind::Error as usize] + self.methods.iter().map(|method| method.tool_errors).sum::<u64>()
+    }
+
+    /// Requests without an answer.
+    pub fn waiting(&self) -> usize {
+        self.open.len()
     }
 
     fn add(&mut self, header: &EventHeader) {

@@ -30,7 +30,7 @@ pub struct Handshake {
 
 impl Handshake {
     /// Reads the result of `initialize` or `server/discover`; `Null` for a server that gave none.
-    pub(super) fn read(era: Era, version_text: String, result: &Value, notes: Vec<String>) -> Self {
+    pub fn read(era: Era, version_text: String, result: &Value, notes: Vec<String>) -> Self {
         let info = match era {
             Era::Legacy => &result["serverInfo"],
             Era::Modern => &result["_meta"][meta::SERVER_INFO],

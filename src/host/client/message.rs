@@ -40,7 +40,7 @@ fn on_one_line(text: &[u8]) -> Vec<u8> {
 }
 
 /// A request; with no id, a notification.
-pub fn call(id: Option<i64>, method: &str, params: Option<&[u8]>) -> Vec<u8> {
+pub fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> {
     let mut out = br#"{"jsonrpc":"2.0""#.to_vec();
     if let Some(id) = id {
         out.extend_from_slice(format!(r#","id":{id}"#).as_bytes());
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn raw_params_keep_their_bytes_on_one_line() {
         let params = Params::Raw(b"{\"x\": 1.0e400,\n \"y\":\"\\u0041\"}".to_vec());
-        let sent = call(Some(1), "a/b", params.text().as_deref());
+        let sent = call(Some(&json!(1)), "a/b", params.text().as_deref());
         assert_eq!(text(sent), r#"{"jsonrpc":"2.0","id":1,"method":"a/b","params":{"x": 1.0e400,  "y":"\u0041"}}"#);
         assert_eq!(text(call(None, "n", None)), r#"{"jsonrpc":"2.0","method":"n"}"#);
     }

@@ -104,12 +104,18 @@ impl ClientEngine {
         self.fail(format!("the server answered initialize with {}", handshake::describe_error(error)), out);
     }
 
-    /// The connection is open: tells so and sends what was held back.
+    /// The server has answered the opening.
     fn enter(&mut self, now: Duration, era: Era, version: String, result: &Value, out: &mut Vec<Output>) {
-        self.era = era;
-        self.version = version.clone();
+        let handshake = Handshake::read(era, version, result, std::mem::take(&mut self.notes));
+        self.open_as(now, handshake, out);
+    }
+
+    /// The connection is open: tells so and sends what was held back.
+    pub(super) fn open_as(&mut self, now: Duration, handshake: Handshake, out: &mut Vec<Output>) {
+        self.era = handshake.era;
+        self.version = handshake.version_text.clone();
         self.stage = Stage::Ready;
-        out.push(Output::Ready(Handshake::read(era, version, result, std::mem::take(&mut self.notes))));
+        out.push(Output::Ready(handshake));
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Request(mut open) => {
@@ -143,7 +149,7 @@ impl ClientEngine {
                 self.fail(format!("the server did not answer {} in {:?}", open.method, open.timeout), out);
             }
             Role::Call => {
-                let params = json!({"requestId": id, "reason": format!("no answer in {:?}", open.timeout)});
+                let params = json!({"requestId": self.id(id), "reason": format!("no answer in {:?}", open.timeout)});
                 out.extend(self.notify(now, "notifications/cancelled", params));
                 out.push(Output::TimedOut { handle: open.handle, method: open.method, after: open.timeout });
             }

@@ -31,7 +31,7 @@ impl ClientEngine {
             let text = params.unwrap_or_else(|| b"{}".to_vec());
             params = Some(message::with_meta(&message::with_members(&text, members), &self.meta()));
         }
-        out.push(Output::Send(message::call(Some(id), &open.method, params.as_deref())));
+        out.push(Output::Send(message::call(Some(&self.id(id)), &open.method, params.as_deref())));
         self.open.insert(id, open);
     }
 

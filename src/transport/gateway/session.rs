@@ -164,7 +164,7 @@ impl Session {
                     Incoming::Message(message) => self.arrived(message),
                     Incoming::Stderr(bytes) => self.backend.see_stderr(self.stream, &bytes),
                     Incoming::Undelivered(_) => {}
-                    Incoming::Closed => break true,
+                    Incoming::Closed | Incoming::Failed(_) => break true,
                 },
                 () = self.ending.notified() => break false,
             }
@@ -190,7 +190,7 @@ impl Session {
                     Incoming::Message(message) => self.arrived(message),
                     Incoming::Stderr(bytes) => self.backend.see_stderr(self.stream, &bytes),
                     Incoming::Undelivered(_) => {}
-                    Incoming::Closed => return,
+                    Incoming::Closed | Incoming::Failed(_) => return,
                 },
                 () = &mut patience => return,
             }

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 Examples:
   mcpreel fire hook session_start --project demo -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --input command='git commit -m x' --output stdout=ok -- my-server
+  mcpreel fire hook session_start --session memory          into a live session
   mcpreel fire hook pre_tool_use --tool add --tool-server calc --format json -- my-server
 
 Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
@@ -100,7 +101,7 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let (mut connection, handshake) = match peer::open(link, &args.client, capabilities, context).await {
+        let (mut connection, handshake) = match peer::open(&server, link, &args.client, capabilities, context).await {
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),
         };

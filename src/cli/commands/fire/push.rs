@@ -1,13 +1,18 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
 use crate::cli::commands::serve::{ServeCommon, run_server};
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, values};
-use crate::extension::mcpl::server::Draft;
+use crate::drive::client::Answer;
+use crate::extension::mcpl::push::{PushContent, PushEvent, judge};
+use crate::extension::mcpl::server::{Draft, PROACTIVE};
+use crate::extension::{Declared, Side, mcpl};
 use crate::server::{Fired, Plan, Report};
+use crate::wire::Envelope;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -16,12 +21,19 @@ use std::time::Duration;
 /// Put this command where a host's configuration names a server. It is the built-in server; once the handshake is
 /// over it sends `push/event`, on a timer or when the process gets SIGUSR1, and tells the host's answer on standard
 /// error (one JSON object a line) or in --report.
+///
+/// With --session it is one push into a session that runs already: beside the server's own messages where the session
+/// is tapped, by the server itself where it is `mcpreel serve`. The host's answer is printed, and its server does not
+/// see it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples, as a host's server command:
   mcpreel fire push --feature-set memory.proactive --text 'deploy finished' --report /tmp/push.jsonl
   mcpreel fire push --text tick --after 2s --every 10s --times 3
   mcpreel fire push --text now --on-signal          then: pkill -USR1 -f 'fire push'
+
+Into a live session:
+  mcpreel fire push --text 'deploy finished' --session everything
 
 Exit codes: 0 every push was accepted; 1 one was refused, not answered, or not sent.")]
 pub struct PushArgs {
@@ -49,11 +61,17 @@ pub struct PushArgs {
     /// Only when the process gets SIGUSR1.
     #[arg(long, conflicts_with_all = ["every", "times"])]
     on_signal: bool,
+    /// Push into a live session instead, as its server: `mcpreel sessions` lists them.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["after", "every", "times", "on_signal", "seed"])]
+    session: Option<String>,
     #[command(flatten)]
     common: ServeCommon,
 }
 
 pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if let Some(name) = &args.session {
+        return push_into(&live::find(name)?, args, context);
+    }
     let push = Fired::Push(draft(args)?);
     let mut config = args.common.config();
     if let Some(name) = &args.feature_set {
@@ -72,7 +90,7 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
         });
     }
     let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
-    run_server(config, on_signal, &args.common, context, |fact| {
+    run_server("push", config, on_signal, &args.common, context, |fact| {
         match fact {
             Report::Ready => is_ready.set(true),
             Report::Sent { .. } => sent.set(sent.get() + 1),
@@ -89,6 +107,83 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let all = sent.get() > 0 && sent.get() == accepted.get();
     Ok(if all { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// Pushes into a live session: has a server of ours push, or puts the request in beside the server's own messages.
+fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (mut accepted, mut failed) = (false, None);
+    let mut tell = |fact: &Value| {
+        accepted |= fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false;
+        failed = args.common.write_fact(fact).and_then(|()| context.printer.line(&fact.to_string())).err();
+    };
+    if session.text("role") == Some("serve") {
+        let fired = serde_json::to_value(Fired::Push(draft(args)?)).unwrap_or_default();
+        live::fire(session, &fired, args.common.answer_timeout(), |fact| {
+            if fact["report"] != "sent" {
+                tell(fact);
+            }
+        })?;
+    } else {
+        tell(&push_beside(session, args, context)?);
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(if accepted { Outcome::Clean } else { Outcome::Findings }),
+    }
+}
+
+/// Puts a push event into a tapped session, toward its client; what came of it, as the built-in server reports it.
+fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Value, CommandError> {
+    let opening = Opening::read(&session.reel()?)?;
+    let server = opening.handshake.as_ref().map(|handshake| handshake.server_capabilities.clone());
+    let declared =
+        Declared { client: opening.client_capabilities, server: server.unwrap_or_default(), ..Declared::default() };
+    if declared.find(&mcpl::DESCRIPTOR, Side::Client).is_none() {
+        context
+            .printer
+            .note("the client did not declare experimental.mcpl, so it need not know push/event; sent anyway");
+    }
+    let Draft { text, event_id, feature_set, origin } = draft(args)?;
+    let event = PushEvent {
+        feature_set: feature_set.or_else(|| pushing_set(&declared)).unwrap_or_else(|| PROACTIVE.to_owned()),
+        event_id: event_id.unwrap_or_else(|| format!("evt_{}", uuid::Uuid::now_v7())),
+        timestamp: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+        origin,
+        content: PushContent::Text(text),
+    };
+    let id = format!("{}1", live::id_prefix());
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": mcpl::PUSH_EVENT, "params": event.params()});
+    let timeout = args.common.answer_timeout();
+    let answer = match live::send(session, "client", &request.to_string(), timeout) {
+        Ok(answer) => answer,
+        Err(error) if error.kind == ErrorKind::Timeout => None,
+        Err(error) => return Err(error),
+    };
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let Some(Answer { message, latency }) = answer else {
+        let after = micros(timeout);
+        return Ok(json!({"report": "unanswered", "id": id, "method": mcpl::PUSH_EVENT, "after_us": after}));
+    };
+    let verdict = judge(&Envelope::scan(&message));
+    Ok(match verdict.code {
+        Some(code) => json!({
+            "report": "refused", "id": id, "method": mcpl::PUSH_EVENT, "code": code, "means": verdict.code_name,
+            "message": verdict.reason, "latency_us": micros(latency), "late": false, "deviations": verdict.deviations,
+        }),
+        None => json!({
+            "report": "push_answered", "id": id, "event_id": event.event_id, "accepted": verdict.accepted,
+            "inference_id": verdict.inference_id, "reason": verdict.reason, "latency_us": micros(latency),
+            "late": false, "deviations": verdict.deviations,
+        }),
+    })
+}
+
+/// The first feature set of the server's that pushes.
+fn pushing_set(declared: &Declared) -> Option<String> {
+    let (_, block) = declared.find(&mcpl::DESCRIPTOR, Side::Server)?;
+    let pushes = |set: &Value| set["uses"].as_array().is_some_and(|uses| uses.contains(&"pushEvents".into()));
+    let sets = block["featureSets"].as_object()?;
+    sets.iter().find(|(_, set)| pushes(set)).map(|(name, _)| name.clone())
 }
 
 fn draft(args: &PushArgs) -> Result<Draft, CommandError> {

@@ -23,6 +23,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what did we discuss about the schema?' -- my-memory-server
+  mcpreel fire user-message hello --session memory          into a live session
   mcpreel fire user-message hello --carrier notification --deadline 2s --format json -- my-server
   mcpreel fire user-message 'and then?' --history user='hi' --history assistant='hello' -- my-server
 
@@ -88,7 +89,11 @@ struct Told {
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-        let engine = UserMessageFire::new(args.client.config(json!({})), firing(args));
+        if server.is_joined() && args.carrier == CarrierArg::Notification {
+            let told = "the answer to a notification would go to the session's own client; `show --session` tells it";
+            context.printer.note(told);
+        }
+        let engine = UserMessageFire::new(server.config(&args.client, json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let told = watch(&mut runner, args, context).await;
         let stderr = std::mem::take(&mut runner.stderr);

@@ -9,7 +9,7 @@ use crate::render::line::{self, Arrow, Line, Mood};
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::session::view::{Placed, Words, is_carrier, write_id};
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Event, EventKind, Flags, RecordedId};
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -138,6 +138,13 @@ impl Form {
         if !self.id.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
             self.id = self.id.chars().map(line::visible).collect();
         }
+        if header.flags.has(Flags::INJECTED)
+            && let Some(RecordedId::Text(id)) = header.message.as_ref().and_then(|message| message.id.as_ref())
+        {
+            // The random part of an id of ours tells nobody anything.
+            let id = String::from_utf8_lossy(id);
+            self.id = format!("…{}", id.rfind('-').map_or(&*id, |at| &id[at..]).trim_end_matches('"'));
+        }
         let kind_name;
         let title = match (&header.message, shown.method) {
             (_, Some(method)) => method,
@@ -148,6 +155,13 @@ impl Form {
                 &kind_name
             }
         };
+        let marked;
+        let about = if header.flags.has(Flags::INJECTED) {
+            marked = format!("[injected] {}", shown.words.about);
+            marked.trim_end()
+        } else {
+            &shown.words.about
+        };
         let line = Line {
             seq: header.seq,
             stream: header.stream,
@@ -157,7 +171,7 @@ impl Form {
             latency: shown.placed.latency,
             id: &self.id,
             title,
-            about: &shown.words.about,
+            about,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
             mood: mood(shown),
         };

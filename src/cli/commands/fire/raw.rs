@@ -1,0 +1,202 @@
+//! `fire raw`: a message as it is, well-formed or not.
+
+use super::Format;
+use crate::cli::error::CommandError;
+use crate::cli::live;
+use crate::cli::peer::{self, ClientOptions, Peer};
+use crate::cli::target::{Target, TargetKind};
+use crate::cli::{Context, Outcome, values};
+use crate::drive::client::{Answer, Connection, Failure};
+use crate::host::client::message::with_members;
+use crate::host::client::{Handshake, Joined, Output};
+use crate::protocol::{Era, Revision};
+use crate::render::line::{duration, visible_text};
+use crate::tap::inject::{Refused, request_id};
+use crate::wire::{Envelope, Id, MessageKind};
+use clap::{Args, ValueEnum};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Send one message byte for byte, and print what is answered.
+///
+/// Into a live session it goes between two of the peers' own messages; the id of a request is replaced where it could
+/// be one of theirs, and the answer is taken out again. A server that is started for it gets the handshake first.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session everything
+  mcpreel fire raw @elicit.json --as server --session everything      to the client, as if the server asked
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}' --as server --session every
+  mcpreel fire raw '{broken' -- my-server
+  mcpreel fire raw @initialize.json --no-handshake -- my-server
+
+Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed;
+5 no answer in time.")]
+pub struct RawArgs {
+    /// The message: its text, @file, or - for standard input. One line.
+    message: String,
+    /// As whom to send: toward the server, or (into a live session only) toward the client.
+    #[arg(long = "as", value_enum, default_value_t = Side::Host)]
+    side: Side,
+    /// Send it as the very first message to the server that is started.
+    #[arg(long, conflicts_with = "session")]
+    no_handshake: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Side {
+    /// As the host (the client): toward the server.
+    Host,
+    /// As the server: toward the client.
+    Server,
+}
+
+pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let message = values::exact_text(&args.message)?;
+    if message.contains(&b'\n') || message.contains(&b'\r') {
+        return Err(CommandError::usage("the message has a line break in it, and a message is one line")
+            .hint("put it on one line, as in: jq -c . message.json | mcpreel fire raw - …"));
+    }
+    let (sent, answer) = match args.target.resolve(context)? {
+        TargetKind::Session(name) => {
+            args.client.check_joined()?;
+            into_session(&name, args, message, context)?
+        }
+        _ if args.side == Side::Server => {
+            return Err(CommandError::usage("--as server goes into a live session only")
+                .hint("a server that is started here has this command as its client; name a session with --session"));
+        }
+        _ => {
+            let answer = peer::block_on(to_server(args, &message, context))?;
+            (message, answer)
+        }
+    };
+    print(args, &sent, answer.as_ref(), context)
+}
+
+/// Sends into a live session, under an id that no peer uses.
+fn into_session(
+    name: &str,
+    args: &RawArgs,
+    mut message: Vec<u8>,
+    context: &Context,
+) -> Result<(Vec<u8>, Option<Answer>), CommandError> {
+    let session = live::find(name)?;
+    if request_id(&message) == Err(Refused::Id) {
+        let id = format!("{}1", live::id_prefix());
+        let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
+        message = with_members(&message, &[("id", id.clone().into())]);
+        let old = String::from_utf8_lossy(&old).into_owned();
+        context.printer.note(&format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+    }
+    let text = String::from_utf8(message).map_err(|_| {
+        CommandError::usage("the message is not UTF-8; into a live session goes text only")
+            .hint("bytes that are no text can be sent to a server that is started for it, after --")
+    })?;
+    let toward = if args.side == Side::Server { "client" } else { "server" };
+    let answer = live::send(&session, toward, &text, args.client.timeout())?;
+    Ok((text.into_bytes(), answer))
+}
+
+/// Sends to a server that is started for it.
+async fn to_server(args: &RawArgs, message: &[u8], context: &Context) -> Result<Option<Answer>, CommandError> {
+    let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    let mut config = server.config(&args.client, json!({}));
+    if args.no_handshake {
+        // As if all were agreed on: nothing is sent first.
+        let version = Revision::NEWEST_LEGACY.as_str().to_owned();
+        let handshake = Handshake::read(Era::Legacy, version, &Value::Null, Vec::new());
+        config.join = Some(Joined { handshake, id_prefix: live::id_prefix() });
+    }
+    let mut connection = Connection::open(config, link, |_| {}).await;
+    let answered = match connection.ready(|output| peer::tell(output, context)).await {
+        Err(failure) => Err(failure),
+        Ok(_) => exchange(&mut connection, message, args.client.timeout(), context).await,
+    };
+    let answered = answered.map_err(|failure| peer::failed(failure, &connection.runner.stderr));
+    connection.runner.close().await;
+    match answered {
+        Ok(answer) => {
+            server.end(context).await;
+            Ok(answer)
+        }
+        Err(error) => Err(server.end_after(error, context).await),
+    }
+}
+
+/// Sends the message and waits for the answer: by its id, or where it is no sound request, by none.
+async fn exchange(
+    connection: &mut Connection,
+    message: &[u8],
+    timeout: Duration,
+    context: &Context,
+) -> Result<Option<Answer>, Failure> {
+    let runner = &mut connection.runner;
+    let asked = Envelope::scan(message);
+    let since = runner.now();
+    runner.take(vec![Output::Send(message.to_vec())]);
+    if matches!(asked.kind, MessageKind::Notification | MessageKind::Result | MessageKind::Error | MessageKind::Blank) {
+        return Ok(None);
+    }
+    let until = since.saturating_add(timeout);
+    while let Some(output) = runner.next(Some(until)).await {
+        match output {
+            Output::Stray { message } if answers(&asked, &Envelope::scan(&message)) => {
+                let latency = runner.now().saturating_sub(since);
+                return Ok(Some(Answer { message, latency }));
+            }
+            Output::Failed { reason, .. } => return Err(Failure::Failed(reason)),
+            other => peer::tell(&other, context),
+        }
+    }
+    if runner.now() < until {
+        return Err(Failure::Failed("the server closed the connection before it answered".to_owned()));
+    }
+    Err(Failure::TimedOut { method: asked.method.as_deref().unwrap_or("the message").to_owned(), after: timeout })
+}
+
+fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
+    match (asked.id, answer.id.filter(|id| !id.is_null())) {
+        (Some(asked), Some(id)) => asked.key() == id.key(),
+        (None, Some(_)) => asked.kind == MessageKind::Batch,
+        (_, None) => true,
+    }
+}
+
+fn print(args: &RawArgs, sent: &[u8], answer: Option<&Answer>, context: &Context) -> Result<Outcome, CommandError> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match args.format {
+        Format::Json => {
+            let parsed =
+                answer.map(|answer| text(&answer.message)).map(|text| match RawValue::from_string(text.clone()) {
+                    Ok(raw) => json!(raw),
+                    Err(_) => text.into(),
+                });
+            let latency = answer.map(|answer| answer.latency.as_secs_f64() * 1e3);
+            context.printer.line(&json!({"sent": text(sent), "answer": parsed, "latency_ms": latency}).to_string())?;
+        }
+        Format::Human => {
+            let (out, back) = if args.side == Side::Server { ("←", "→") } else { ("→", "←") };
+            context.printer.line(&format!("{out} {}", visible_text(&text(sent))))?;
+            if let Some(Answer { message, latency }) = answer {
+                let took = duration(i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX));
+                context.printer.line(&format!("{back} {}", visible_text(&text(message))))?;
+                context.printer.note(&format!("answered after {took}"));
+            } else {
+                context.printer.note("sent; it asks for no answer");
+            }
+        }
+    }
+    let failed = answer
+        .map(|answer| Envelope::scan(&answer.message))
+        .is_some_and(|answer| answer.error.is_some() || answer.tool_error);
+    Ok(if failed { Outcome::Findings } else { Outcome::Clean })
+}

@@ -1,0 +1,311 @@
+//! Live sessions: the folder of their sockets, a socket for a session that begins, finding one by its name, and what
+//! its reel says of the handshake.
+
+use super::error::{CommandError, ErrorKind};
+use super::printer::Printer;
+use crate::drive::client::Answer;
+use crate::host::client::{Handshake, Joined};
+use crate::protocol::Era;
+use crate::protocol::revision::meta;
+use crate::session::Tracker;
+use crate::tap::control::Control;
+use crate::tap::inject::MARK;
+use crate::trace::{Item, ReelReader};
+use crate::transport::control::{self, Bound, SocketError};
+use crate::wire::{Envelope, MessageKind};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the sockets lie: `$MCPREEL_HOME/run`, else `$XDG_RUNTIME_DIR/mcpreel`, else `/tmp/mcpreel-UID`.
+pub fn folder() -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(home) = set("MCPREEL_HOME") {
+        return Path::new(&home).join("run");
+    }
+    match set("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_absolute()) {
+        Some(folder) => Path::new(&folder).join("mcpreel"),
+        None => Path::new("/tmp").join(format!("mcpreel-{}", rustix::process::getuid().as_raw())),
+    }
+}
+
+/// What a session that begins says about itself.
+pub struct About {
+    /// The short name that is wanted for it.
+    pub name: String,
+    /// `record` or `serve`.
+    pub role: &'static str,
+    /// The server: its command with secrets taken out, or its URL.
+    pub server: String,
+    /// How it is reached: `stdio`, `http`.
+    pub transport: &'static str,
+    /// Where its reel lies, where it has one.
+    pub reel: Option<PathBuf>,
+}
+
+/// Makes the socket of a session that begins. Where that cannot be, it is told once and the session goes on without.
+pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> {
+    let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
+    let name: String = about.name.chars().filter(plain).take(40).collect();
+    let name = name.trim_matches('.');
+    let (bound, listener) = match control::bind(&folder(), if name.is_empty() { "session" } else { name }) {
+        Ok(bound) => bound,
+        Err(error) => {
+            let next = remedy(&error);
+            printer.note(&format!("this session cannot be attached to (no control socket): {error}; {next}"));
+            return None;
+        }
+    };
+    let mut info = Map::new();
+    info.insert("name".into(), bound.name.clone().into());
+    info.insert("role".into(), about.role.into());
+    info.insert("pid".into(), std::process::id().into());
+    info.insert("started".into(), jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into());
+    info.insert("server".into(), about.server.into());
+    info.insert("transport".into(), about.transport.into());
+    let reel = about.reel.and_then(|reel| std::path::absolute(reel).ok());
+    info.insert("reel".into(), reel.map_or(Value::Null, |reel| reel.to_string_lossy().into()));
+    Some((bound, Control { listener, info }))
+}
+
+fn remedy(error: &SocketError) -> &'static str {
+    match error {
+        SocketError::NotOurs(..) => "make it yours with mode 0700, or name another folder with MCPREEL_HOME",
+        SocketError::TooLong(_) => "name a shorter folder with XDG_RUNTIME_DIR or MCPREEL_HOME",
+        SocketError::System(..) => "name another folder with XDG_RUNTIME_DIR or MCPREEL_HOME",
+    }
+}
+
+/// A session that lives.
+pub struct Live {
+    /// Its name.
+    pub name: String,
+    /// Its socket.
+    pub socket: PathBuf,
+    /// What it says about itself; empty where it does not answer.
+    pub info: Map<String, Value>,
+}
+
+impl Live {
+    /// A member of what it says.
+    pub fn text(&self, member: &str) -> Option<&str> {
+        self.info.get(member)?.as_str()
+    }
+
+    /// Its reel; an error where it has none that can be read.
+    pub fn reel(&self) -> Result<PathBuf, CommandError> {
+        self.text("reel").map(PathBuf::from).ok_or_else(|| {
+            let why = match self.text("role") {
+                Some("serve") => "it is a server, and records nothing",
+                _ => "it writes its reel to a pipe",
+            };
+            CommandError::usage(format!("the session {} has no reel to read: {why}", self.name))
+                .hint("record a session into a file: mcpreel record -- SERVER-COMMAND")
+        })
+    }
+
+    /// Whether it lives still.
+    pub fn lives(&self) -> bool {
+        let pid = self.info.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
+        let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { return false };
+        rustix::process::test_kill_process(pid).is_ok()
+    }
+}
+
+fn told(error: &SocketError) -> CommandError {
+    CommandError::usage(format!("live sessions cannot be looked up: {error}")).hint(remedy(error))
+}
+
+/// All that live, by name.
+pub fn all() -> Result<Vec<Live>, CommandError> {
+    let folder = folder();
+    let names = control::names(&folder).map_err(|error| told(&error))?;
+    Ok(names.into_iter().map(|name| look_at(&folder, name)).collect())
+}
+
+fn look_at(folder: &Path, name: String) -> Live {
+    let socket = control::socket_path(folder, &name);
+    let info = control::info(&socket).unwrap_or_default();
+    Live { name, socket, info }
+}
+
+/// How a session is started, for those who have none.
+pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command where the client names it";
+
+/// The session of this name, or whose name alone begins so.
+pub fn find(wanted: &str) -> Result<Live, CommandError> {
+    let folder = folder();
+    let names = control::names(&folder).map_err(|error| told(&error))?;
+    let beginning: Vec<&String> = names.iter().filter(|name| name.starts_with(wanted)).collect();
+    let name = match (names.iter().find(|name| *name == wanted), &beginning[..]) {
+        (Some(name), _) => name,
+        (None, [name]) => name,
+        (None, []) if names.is_empty() => {
+            return Err(CommandError::usage("no session lives").hint(format!("start one: {HOW_TO_START}")));
+        }
+        (None, several) => {
+            let why = if several.is_empty() { "is the name of no live session" } else { "begins several names" };
+            let mut error = CommandError::usage(format!("{wanted:?} {why}"));
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            if let (true, Some(near)) = (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
+            {
+                error = error.hint(format!("is it --session {near}?"));
+            }
+            return Err(error.hint(format!("the live sessions are {}", known.join(", "))));
+        }
+    };
+    let live = look_at(&folder, name.clone());
+    if live.info.is_empty() {
+        let error = CommandError::new(ErrorKind::Peer, format!("the session {name} does not answer"));
+        return Err(error.hint("its process is stopped or hangs; `mcpreel sessions` tells its name only"));
+    }
+    Ok(live)
+}
+
+/// What a reel says of how its session was opened.
+#[derive(Debug, Default)]
+pub struct Opening {
+    /// The client's name.
+    pub client: Option<String>,
+    /// The client's capabilities; `Null` where none were seen.
+    pub client_capabilities: Value,
+    /// What client and server agreed on.
+    pub handshake: Option<Handshake>,
+}
+
+/// The handshake stands near the beginning; so many messages are looked at.
+const MESSAGES_LOOKED_AT: usize = 2000;
+
+impl Opening {
+    /// Reads the beginning of a reel, which may still grow.
+    pub fn read(path: &Path) -> Result<Self, CommandError> {
+        let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
+        let mut reader = reader.following().with_payloads();
+        let (mut opening, mut tracker, mut discovered) = (Self::default(), Tracker::default(), None);
+        let mut looked_at = 0;
+        while looked_at < MESSAGES_LOOKED_AT && opening.handshake.is_none() {
+            let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? else { break };
+            let Item::Block(block) = item else { continue };
+            for event in block.events().filter(|event| event.header.message.is_some()) {
+                looked_at += 1;
+                let envelope = Envelope::scan(event.body());
+                let content: Value =
+                    envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+                opening.note_client(&envelope, &content);
+                let direction = event.header.direction();
+                let step = tracker.take(event.header.seq, event.header.time, direction, &envelope, &content);
+                if let (Some(asked), MessageKind::Result) = (&step.request, envelope.kind) {
+                    match asked.method.as_str() {
+                        "initialize" => {
+                            let version = content["protocolVersion"].as_str().unwrap_or_default().to_owned();
+                            opening.handshake = Some(Handshake::read(Era::Legacy, version, &content, Vec::new()));
+                        }
+                        "server/discover" => discovered = Some(content),
+                        _ => {}
+                    }
+                }
+                if let (Some(Era::Modern), Some(version), None) =
+                    (tracker.era, &tracker.version_text, &opening.handshake)
+                {
+                    let result = discovered.clone().unwrap_or_default();
+                    opening.handshake = Some(Handshake::read(Era::Modern, version.clone(), &result, Vec::new()));
+                }
+            }
+            reader.recycle(block);
+        }
+        opening.client_capabilities = tracker.declared.client.clone();
+        Ok(opening)
+    }
+
+    fn note_client(&mut self, envelope: &Envelope<'_>, params: &Value) {
+        let info = match envelope.method.as_deref() {
+            Some("initialize") => &params["clientInfo"],
+            Some(_) => &params["_meta"][meta::CLIENT_INFO],
+            None => return,
+        };
+        self.client = self.client.take().or_else(|| info["name"].as_str().map(str::to_owned));
+    }
+}
+
+/// Random enough that two who inject never meet, and no peer makes it.
+pub fn id_prefix() -> String {
+    format!("{MARK}{}-", &uuid::Uuid::new_v4().simple().to_string()[..8])
+}
+
+/// The session as one joins it beside its client.
+pub fn join(live: &Live) -> Result<Joined, CommandError> {
+    if live.text("role") == Some("serve") {
+        let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name));
+        return Err(
+            error.hint("what it sends is fired with `fire push`; to ask it, tap it: mcpreel record -- mcpreel serve")
+        );
+    }
+    let handshake = Opening::read(&live.reel()?)?.handshake.ok_or_else(|| {
+        CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
+            .hint("try again once the client has sent initialize or its first request")
+            .hint("or send a message as it is: mcpreel fire raw MESSAGE --session NAME")
+    })?;
+    Ok(Joined { handshake, id_prefix: id_prefix() })
+}
+
+/// How long a session may take beyond the time that an answer of a peer's has.
+const SLACK: Duration = Duration::from_secs(7);
+
+/// Puts a message into a session, toward `server` or `client`, and waits for what comes of it: an answer with its
+/// latency where it asks for one, else only that it was sent.
+pub fn send(live: &Live, toward: &str, message: &str, timeout: Duration) -> Result<Option<Answer>, CommandError> {
+    let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    let request = json!({"op": "send", "toward": toward, "message": message, "wait_ms": wait});
+    let mut told = Value::Null;
+    ask(live, &request, timeout.saturating_add(SLACK), |answer| {
+        told = answer;
+        false
+    })?;
+    let latency = told["latency_ms"].as_f64().unwrap_or_default();
+    let latency = Duration::try_from_secs_f64(latency / 1e3).unwrap_or_default();
+    Ok(told["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
+}
+
+/// Has a session of `serve` fire something of its own; each fact that comes of it is told.
+pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
+    ask(live, &json!({"op": "fire", "fire": fired}), patience.saturating_add(SLACK), |answer| {
+        told(&answer["fact"]);
+        answer["last"] == false
+    })
+}
+
+fn ask(
+    live: &Live,
+    request: &Value,
+    patience: Duration,
+    mut heard: impl FnMut(Value) -> bool,
+) -> Result<(), CommandError> {
+    let mut refused = None;
+    let listened = control::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
+        Some(why) => {
+            let kind = if told["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
+            refused = Some((kind, why.to_owned()));
+            false
+        }
+        None => heard(told),
+    });
+    let (kind, why) = match (refused, listened) {
+        (Some(refused), _) => refused,
+        (None, Err(error)) => (ErrorKind::Peer, error.to_string()),
+        (None, Ok(())) => return Ok(()),
+    };
+    Err(CommandError::new(kind, format!("the session {}: {why}", live.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tap::inject::is_marked;
+
+    #[test]
+    fn ids_are_such_as_the_tap_lets_in() {
+        let prefix = id_prefix();
+        assert!(is_marked(&format!("{prefix}1")), "{prefix}");
+        assert_ne!(prefix, id_prefix());
+    }
+}

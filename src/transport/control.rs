@@ -1,0 +1,253 @@
+//! Control sockets from outside: the folder they lie in, making one, finding those that live, asking one thing, and a
+//! [`Link`] into a live session.
+//!
+//! A socket whose process is gone is removed by whoever meets it. Making and removing happen under a lock of the
+//! folder, so that nobody removes what another has just made.
+
+use super::link::{Incoming, Link, Served};
+use rustix::process::getuid;
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+
+/// How long a live session may take to say what it is.
+const ASK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// A Unix socket's path has at most so many bytes.
+const LONGEST_PATH: usize = 107;
+
+/// How long the tap waits for an answer, unless the connection ends before: who asks knows when it has had enough.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Why there is no socket.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The folder is somebody else's.
+    #[error("{} is not yours alone: {}", .0.display(), .1)]
+    NotOurs(PathBuf, &'static str),
+    /// The path does not fit a socket's address.
+    #[error("{} is longer than a socket's path may be ({LONGEST_PATH} bytes)", .0.display())]
+    TooLong(PathBuf),
+    /// The system refused.
+    #[error("{}: {}", .0.display(), .1)]
+    System(PathBuf, io::Error),
+}
+
+/// A socket that listens; it is removed when this is dropped.
+#[derive(Debug)]
+pub struct Bound {
+    /// The session's name.
+    pub name: String,
+    path: PathBuf,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Makes a socket named after `wanted` in the folder, which is made too: `NAME.sock`, or `NAME-2.sock` and so on
+/// where a live session has that name.
+pub fn bind(folder: &Path, wanted: &str) -> Result<(Bound, UnixListener), SocketError> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| SocketError::System(folder.to_owned(), error))?;
+    let _lock = lock(folder)?;
+    for number in 1u32.. {
+        let name = if number == 1 { wanted.to_owned() } else { format!("{wanted}-{number}") };
+        let path = socket_path(folder, &name);
+        if path.as_os_str().len() > LONGEST_PATH {
+            return Err(SocketError::TooLong(path));
+        }
+        let failed = |error| SocketError::System(path.clone(), error);
+        if path.exists() && !remove_stale(&path) {
+            continue;
+        }
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        return Ok((Bound { name, path }, listener));
+    }
+    unreachable_name(folder)
+}
+
+/// Four thousand million sessions of one name.
+fn unreachable_name(folder: &Path) -> Result<(Bound, UnixListener), SocketError> {
+    Err(SocketError::System(folder.to_owned(), io::Error::from(io::ErrorKind::AddrInUse)))
+}
+
+/// The socket of a name.
+pub fn socket_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.sock"))
+}
+
+/// The names of the sessions that live, sorted; sockets of those that do not are removed. None where there is no
+/// folder.
+pub fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let _lock = lock(folder)?;
+    let entries = std::fs::read_dir(folder).map_err(|error| SocketError::System(folder.to_owned(), error))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sock") && !remove_stale(path))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Holds the folder's lock, once the folder is known to be the user's own.
+fn lock(folder: &Path) -> Result<File, SocketError> {
+    let failed = |error| SocketError::System(folder.to_owned(), error);
+    let not_ours = |why| Err(SocketError::NotOurs(folder.to_owned(), why));
+    // A link is not followed: in a folder of everybody's it could lead anywhere.
+    let about = std::fs::symlink_metadata(folder).map_err(failed)?;
+    if !about.is_dir() {
+        return not_ours("it is no folder");
+    }
+    if about.uid() != getuid().as_raw() {
+        return not_ours("it belongs to another user");
+    }
+    if about.mode() & 0o077 != 0 {
+        return not_ours("others may enter it (its mode must be 0700)");
+    }
+    let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock")).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
+}
+
+/// Removes a socket that nobody listens on. Answers whether it did.
+fn remove_stale(path: &Path) -> bool {
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path).is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(_) => false,
+    }
+}
+
+/// Asks one thing and waits for one answer.
+pub fn ask(socket: &Path, request: &Value, patience: Duration) -> io::Result<Value> {
+    let mut answer = Value::Null;
+    listen(socket, request, patience, |told| {
+        answer = told;
+        false
+    })?;
+    Ok(answer)
+}
+
+/// Asks one thing and hears what is answered until `heard` says that it has heard enough; `patience` is for each line.
+pub fn listen(
+    socket: &Path,
+    request: &Value,
+    patience: Duration,
+    mut heard: impl FnMut(Value) -> bool,
+) -> io::Result<()> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(patience))?;
+    writeln!(stream, "{request}")?;
+    let mut lines = BufReader::new(stream).lines();
+    loop {
+        let line = lines.next().unwrap_or_else(|| Err(io::Error::other("it ended the connection")))?;
+        if !heard(serde_json::from_str(&line).map_err(io::Error::other)?) {
+            return Ok(());
+        }
+    }
+}
+
+/// What a session says about itself.
+pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
+    match ask(socket, &json!({"op": "info"}), ASK_PATIENCE)?["info"].take() {
+        Value::Object(info) => Ok(info),
+        _ => Err(io::Error::other("it does not say what it is")),
+    }
+}
+
+/// A connection into a live session: what is sent goes toward `toward` (`server` or `client`), and the answers to
+/// requests come in. Must be called within a tokio runtime.
+pub fn link(socket: &Path, toward: &'static str) -> io::Result<Link> {
+    let stream = UnixStream::connect(socket)?;
+    stream.set_nonblocking(true)?;
+    let (reading, mut writing) = tokio::net::UnixStream::from_std(stream)?.into_split();
+    let (link, Served { mut outgoing, incoming }) = Link::served();
+    tokio::spawn(async move {
+        while let Some(message) = outgoing.recv().await {
+            let text = String::from_utf8_lossy(&message);
+            let wait = LONGEST_WAIT.as_millis() as u64;
+            let request = json!({"op": "send", "toward": toward, "message": text, "wait_ms": wait});
+            if writing.write_all(format!("{request}\n").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+        // The link is closed: so is the connection, and what is open is given up there.
+    });
+    tokio::spawn(async move {
+        let mut lines = tokio::io::BufReader::new(reading).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let told: Value = serde_json::from_str(&line).unwrap_or_default();
+            let came = match (told["answer"].as_str(), told["failed"].as_str()) {
+                (Some(answer), _) => Incoming::Message(answer.as_bytes().to_vec()),
+                (None, Some(why)) => Incoming::Failed(why.to_owned()),
+                (None, None) => continue,
+            };
+            if incoming.send(came).await.is_err() {
+                return;
+            }
+        }
+        let _ = incoming.send(Incoming::Closed).await;
+    });
+    Ok(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_stable_and_free_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        let (first, _listens) = bind(&run, "everything").expect("bound");
+        let (second, _listens) = bind(&run, "everything").expect("bound");
+        assert_eq!((first.name.as_str(), second.name.as_str()), ("everything", "everything-2"));
+        assert_eq!(names(&run).expect("listed"), ["everything", "everything-2"]);
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").mode() & 0o777;
+        assert_eq!((mode(&run), mode(&socket_path(&run, "everything"))), (0o700, 0o600));
+        drop(first);
+        assert_eq!(names(&run).expect("listed"), ["everything-2"]);
+        assert_eq!(bind(&run, "everything").expect("bound").0.name, "everything");
+    }
+
+    #[test]
+    fn a_socket_that_nobody_listens_on_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        let (bound, listener) = bind(&run, "gone").expect("bound");
+        drop(listener);
+        std::mem::forget(bound);
+        assert!(socket_path(&run, "gone").exists());
+        assert!(names(&run).expect("listed").is_empty());
+        assert!(!socket_path(&run, "gone").exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_ours_alone_and_a_path_too_long_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        std::fs::create_dir(&run).expect("made");
+        std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).expect("set");
+        assert!(matches!(bind(&run, "x"), Err(SocketError::NotOurs(..))));
+        assert!(matches!(names(&run), Err(SocketError::NotOurs(..))));
+        let linked = folder.path().join("linked");
+        std::os::unix::fs::symlink(folder.path(), &linked).expect("linked");
+        assert!(matches!(names(&linked), Err(SocketError::NotOurs(..))));
+        let long = folder.path().join("x".repeat(100));
+        assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
+    }
+}

@@ -10,7 +10,7 @@ use crate::protocol::revision::meta;
 use crate::session::Tracker;
 use crate::tap::control::Control;
 use crate::tap::inject::MARK;
-use crate::trace::{Item, ReelReader};
+use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
@@ -84,6 +84,8 @@ pub struct Live {
     pub socket: PathBuf,
     /// What it says about itself; empty where it does not answer.
     pub info: Map<String, Value>,
+    /// The stream that is meant, where the tap has several; 0 where none is named.
+    pub stream: u32,
 }
 
 impl Live {
@@ -126,15 +128,22 @@ pub fn all() -> Result<Vec<Live>, CommandError> {
 fn look_at(folder: &Path, name: String) -> Live {
     let socket = control::socket_path(folder, &name);
     let info = control::info(&socket).unwrap_or_default();
-    Live { name, socket, info }
+    Live { name, socket, info, stream: 0 }
 }
 
 /// How a session is started, for those who have none.
 pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command where the client names it";
 
-/// The session of this name, or whose name alone begins so.
+/// The session of this name, or whose name alone begins so; behind `#`, one stream of a tap that has several.
 pub fn find(wanted: &str) -> Result<Live, CommandError> {
     let folder = folder();
+    let (wanted, stream) = match wanted.rsplit_once('#') {
+        None => (wanted, 0),
+        Some((name, stream)) => {
+            let wrong = || CommandError::usage(format!("{stream:?} is no number of a stream, as in {name}#1"));
+            (name, stream.parse().map_err(|_| wrong())?)
+        }
+    };
     let names = control::names(&folder).map_err(|error| told(&error))?;
     let beginning: Vec<&String> = names.iter().filter(|name| name.starts_with(wanted)).collect();
     let name = match (names.iter().find(|name| *name == wanted), &beginning[..]) {
@@ -154,7 +163,7 @@ pub fn find(wanted: &str) -> Result<Live, CommandError> {
             return Err(error.hint(format!("the live sessions are {}", known.join(", "))));
         }
     };
-    let live = look_at(&folder, name.clone());
+    let live = Live { stream, ..look_at(&folder, name.clone()) };
     if live.info.is_empty() {
         let error = CommandError::new(ErrorKind::Peer, format!("the session {name} does not answer"));
         return Err(error.hint("its process is stopped or hangs; `mcpreel sessions` tells its name only"));
@@ -177,8 +186,8 @@ pub struct Opening {
 const MESSAGES_LOOKED_AT: usize = 2000;
 
 impl Opening {
-    /// Reads the beginning of a reel, which may still grow.
-    pub fn read(path: &Path) -> Result<Self, CommandError> {
+    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any.
+    pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
         let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
         let mut reader = reader.following().with_payloads();
         let (mut opening, mut tracker, mut discovered) = (Self::default(), Tracker::default(), None);
@@ -186,7 +195,8 @@ impl Opening {
         while looked_at < MESSAGES_LOOKED_AT && opening.handshake.is_none() {
             let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? else { break };
             let Item::Block(block) = item else { continue };
-            for event in block.events().filter(|event| event.header.message.is_some()) {
+            let is_meant = |header: &EventHeader| stream == 0 || header.stream == stream;
+            for event in block.events().filter(|event| event.header.message.is_some() && is_meant(event.header)) {
                 looked_at += 1;
                 let envelope = Envelope::scan(event.body());
                 let content: Value =
@@ -240,7 +250,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
             error.hint("what it sends is fired with `fire push`; to ask it, tap it: mcpreel record -- mcpreel serve")
         );
     }
-    let handshake = Opening::read(&live.reel()?)?.handshake.ok_or_else(|| {
+    let handshake = Opening::read(&live.reel()?, live.stream)?.handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
             .hint("try again once the client has sent initialize or its first request")
             .hint("or send a message as it is: mcpreel fire raw MESSAGE --session NAME")
@@ -255,7 +265,7 @@ const SLACK: Duration = Duration::from_secs(7);
 /// latency where it asks for one, else only that it was sent.
 pub fn send(live: &Live, toward: &str, message: &str, timeout: Duration) -> Result<Option<Answer>, CommandError> {
     let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    let request = json!({"op": "send", "toward": toward, "message": message, "wait_ms": wait});
+    let request = json!({"op": "send", "toward": toward, "stream": live.stream, "message": message, "wait_ms": wait});
     let mut told = Value::Null;
     ask(live, &request, timeout.saturating_add(SLACK), |answer| {
         told = answer;

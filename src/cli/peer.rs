@@ -167,7 +167,7 @@ impl Peer {
         let live = live::find(name)?;
         let joined = live::join(&live)?;
         let failed = |error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {name}: {error}"));
-        let link = control::link(&live.socket, "server").map_err(failed)?;
+        let link = control::link(&live.socket, "server", live.stream).map_err(failed)?;
         Ok((
             link,
             Self { server: None, recorder: None, exchanges: None, advice: Advice::default(), joined: Some(joined) },

@@ -6,14 +6,18 @@
 
 mod body;
 mod coding;
+pub mod live;
 
+use super::answers::Answers;
+use super::inject::{is_marked, may_be_answer};
 use super::queue::{Queue, Ready};
 use super::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::http::{Seen, Watch};
 use crate::wire::sse::SseEvent;
-use crate::wire::{Direction, Framing};
+use crate::wire::{Direction, Envelope, Framing, IdKey};
 use body::{Piece, Reading};
+use bytes::Bytes;
 use coding::Decoder;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
@@ -21,6 +25,7 @@ use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
@@ -34,11 +39,14 @@ pub struct Exchanges {
     queue: Arc<Queue>,
     /// The path of the MCP endpoint.
     path: String,
+    answers: Arc<Answers>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// The headers of each stream's last message to the server, for messages of our own.
+    heads: HashMap<u32, HeaderMap>,
     exchanges: u32,
     streams: u32,
     /// The stream of a connection whose session has no name (yet).
@@ -61,17 +69,82 @@ struct Exchange {
     response: Reading,
     /// Undoes the response's coding.
     decoder: Option<Decoder>,
+    /// Whether events could be put between those of the response.
+    takes_insertions: bool,
     request_over: bool,
     response_over: bool,
     /// The endpoint that this exchange handed out.
     endpoint: Option<String>,
+    /// Into the response, where that is a stream of events.
+    insert: Option<UnboundedSender<Bytes>>,
 }
 
 impl Exchanges {
     /// Records what passes to and from the endpoint with this URL.
     pub fn new(queue: Arc<Queue>, url: &str) -> Self {
         let path = url::Url::parse(url).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
-        Self { queue, path, state: Mutex::default() }
+        Self { queue, path, answers: Arc::default(), state: Mutex::default() }
+    }
+
+    /// Who waits for answers to messages that were put in.
+    pub fn answers(&self) -> &Arc<Answers> {
+        &self.answers
+    }
+
+    /// The sessions that live, by their streams' numbers.
+    pub fn sessions(&self) -> Vec<u32> {
+        let mut streams: Vec<u32> = self.lock().heads.keys().copied().collect();
+        streams.sort_unstable();
+        streams
+    }
+
+    /// The stream that is meant: the one named, or the only one.
+    fn choose(&self, stream: u32, toward: Direction) -> Result<u32, String> {
+        let sessions = match toward {
+            Direction::ClientToServer => self.sessions(),
+            Direction::ServerToClient => {
+                let state = self.lock();
+                let mut open: Vec<u32> =
+                    state.open.values().filter(|it| it.insert.is_some()).map(|it| it.stream).collect();
+                open.dedup();
+                open
+            }
+        };
+        let several = || {
+            let names: Vec<String> = sessions.iter().map(u32::to_string).collect();
+            format!("the tap has several sessions: {}; name one, as in --session NAME#{}", names.join(", "), names[0])
+        };
+        match (&sessions[..], stream) {
+            ([], 0) if toward == Direction::ServerToClient => Err("no client has an event stream open".to_owned()),
+            ([], 0) => Err("no client has sent anything yet".to_owned()),
+            ([only], 0) => Ok(*only),
+            (_, 0) => Err(several()),
+            (all, named) if all.contains(&named) => Ok(named),
+            (_, named) => Err(format!("stream {named} has no open connection that could take it")),
+        }
+    }
+
+    fn headers_of(&self, stream: u32) -> Option<HeaderMap> {
+        self.lock().heads.get(&stream).cloned()
+    }
+
+    /// Puts a message between the events of an open stream of this session.
+    fn insert(&self, stream: u32, message: &[u8]) -> Result<(), String> {
+        let state = self.lock();
+        let of_session = state.open.values().filter(|exchange| exchange.stream == stream);
+        let mut open: Vec<_> =
+            of_session.filter_map(|it| Some((it.method == Method::GET, it.insert.as_ref()?))).collect();
+        // What belongs to no request goes on the stream that a GET opened.
+        open.sort_by_key(|(is_listening, _)| *is_listening);
+        let (_, sender) = open.pop().ok_or("the client has no event stream open")?;
+        let block = [b"event: message\ndata: ", message, b"\n\n"].concat();
+        self.record_injected(stream, Direction::ServerToClient, Framing::Sse, &block);
+        sender.send(block.into()).map_err(|_| "the client's event stream has ended".to_owned())
+    }
+
+    fn record_injected(&self, stream: u32, direction: Direction, framing: Framing, payload: &[u8]) {
+        let flags = Flags::toward(direction).with(Flags::INJECTED);
+        self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange: 0, flags, framing }, payload);
     }
 
     /// The tap ends: what is open is closed.
@@ -132,6 +205,9 @@ impl Exchanges {
             "headers": headers(&head.headers),
         });
         self.transport(stream, number, Direction::ClientToServer, &told);
+        if is_mcp && head.method == Method::POST {
+            state.heads.insert(stream, head.headers.clone());
+        }
         let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
         state.open.insert(
             number,
@@ -143,9 +219,11 @@ impl Exchanges {
                 request,
                 response: Reading::of(Some(""), false),
                 decoder: None,
+                takes_insertions: false,
                 request_over: false,
                 response_over: false,
                 endpoint: None,
+                insert: None,
             },
         );
         number
@@ -170,6 +248,7 @@ impl Exchanges {
             && head.status.is_success()
             && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
         {
+            state.heads.remove(&stream);
             self.close(stream, "DELETE");
         }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
@@ -182,6 +261,7 @@ impl Exchanges {
             let is_readable = coding.is_none() || exchange.decoder.is_some();
             let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable);
+            exchange.takes_insertions = coding.is_none() && matches!(exchange.response, Reading::Events(_));
         }
         state.open.insert(number, exchange);
     }
@@ -233,6 +313,7 @@ impl Exchanges {
         if let Some(endpoint) = &exchange.endpoint
             && let Some(stream) = state.endpoints.remove(endpoint)
         {
+            state.heads.remove(&stream);
             self.close(stream, "the event stream ended");
         }
     }
@@ -246,8 +327,11 @@ impl Exchanges {
 
     /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
     fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: &Piece<'_>) -> Option<String> {
-        let message = |framing, payload: &[u8]| {
-            let flags = Flags::toward(direction);
+        let message = |framing: Framing, payload: &[u8]| {
+            let mut flags = Flags::toward(direction);
+            if is_ours(framing.body(payload)) {
+                flags = flags.with(Flags::INJECTED);
+            }
             self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
         };
         let told = match piece {
@@ -336,9 +420,36 @@ impl Watch for Exchanges {
     fn hung_up(&self, connection: u32) {
         let mut state = self.lock();
         if let Some(stream) = state.connections.remove(&connection) {
+            state.heads.remove(&stream);
             self.close(stream, "the client hung up");
         }
     }
+
+    fn sifts(&self) -> bool {
+        self.answers.awaits(Direction::ClientToServer)
+    }
+
+    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+        let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
+        live::deliver(&self.answers, stream, Direction::ClientToServer, &body)
+    }
+
+    fn insertions(&self, exchange: u32) -> Option<UnboundedReceiver<Bytes>> {
+        let mut state = self.lock();
+        let exchange = state.open.get_mut(&exchange).filter(|exchange| exchange.takes_insertions)?;
+        let (sender, receiver) = unbounded_channel();
+        exchange.insert = Some(sender);
+        Some(receiver)
+    }
+}
+
+/// Whether a message answers a request that was put in.
+fn is_ours(message: &[u8]) -> bool {
+    may_be_answer(message)
+        && match Envelope::scan(message).id.map(crate::wire::Id::key) {
+            Some(IdKey::Text(id)) => is_marked(&id),
+            _ => false,
+        }
 }
 
 /// Headers as pairs, secrets taken out.

@@ -170,8 +170,8 @@ pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
 }
 
 /// A connection into a live session: what is sent goes toward `toward` (`server` or `client`), and the answers to
-/// requests come in. Must be called within a tokio runtime.
-pub fn link(socket: &Path, toward: &'static str) -> io::Result<Link> {
+/// requests come in. `in_stream` is the stream that is meant, or 0 for the only one. Must be called within a tokio runtime.
+pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
     let stream = UnixStream::connect(socket)?;
     stream.set_nonblocking(true)?;
     let (reading, mut writing) = tokio::net::UnixStream::from_std(stream)?.into_split();
@@ -180,7 +180,8 @@ pub fn link(socket: &Path, toward: &'static str) -> io::Result<Link> {
         while let Some(message) = outgoing.recv().await {
             let text = String::from_utf8_lossy(&message);
             let wait = LONGEST_WAIT.as_millis() as u64;
-            let request = json!({"op": "send", "toward": toward, "message": text, "wait_ms": wait});
+            let request =
+                json!({"op": "send", "toward": toward, "stream": in_stream, "message": text, "wait_ms": wait});
             if writing.write_all(format!("{request}\n").as_bytes()).await.is_err() {
                 return;
             }

@@ -16,6 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tower_service::Service;
 
 /// Why a body broke off.
@@ -132,6 +133,20 @@ pub trait Watch: Send + Sync {
     fn see(&self, exchange: u32, seen: Seen<'_>);
     /// A client's connection is over.
     fn hung_up(&self, connection: u32);
+    /// Whether bodies of requests are to be held back and given to [`Watch::sift`] before they go on.
+    fn sifts(&self) -> bool {
+        false
+    }
+    /// What of a request's whole body goes on; `None` where all of it was for the watch, which is answered with 202.
+    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+        let _ = exchange;
+        Some(body)
+    }
+    /// Blocks to be put between the events of this exchange's response.
+    fn insertions(&self, exchange: u32) -> Option<UnboundedReceiver<Bytes>> {
+        let _ = exchange;
+        None
+    }
 }
 
 /// What to do about a server that wants to know who asks.

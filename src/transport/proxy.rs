@@ -6,14 +6,14 @@ use super::exchange::shared_headers;
 use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, empty, full, whole};
 use super::remote::Remote;
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, uri};
 use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
 use hyper::upgrade::{OnUpgrade, Upgraded};
-use hyper::{Request, Response, StatusCode, Uri, Version};
+use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -22,6 +22,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// The largest head of a request.
 const HEAD_LIMIT: usize = 256 << 10;
@@ -61,6 +62,11 @@ impl Proxy {
         })
     }
 
+    /// The client that it reaches the server with, and the user's own headers.
+    pub fn upstream(&self) -> (HttpClient, HeaderMap) {
+        (self.client.clone(), self.headers.clone())
+    }
+
     /// Serves connections for ever. Must run on a runtime of one thread or more.
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
@@ -88,7 +94,18 @@ impl Proxy {
         let upgrade = head.headers.get(header::UPGRADE).cloned();
         let from_client = head.extensions.remove::<OnUpgrade>();
         self.turn_to_server(&mut head, upgrade.as_ref());
-        let body = passage.tee(body, Side::Request, self.body_limit);
+        let body = if head.method == Method::POST && self.watch.sifts() {
+            match passage.sift(body, self.body_limit).await {
+                Err(refused) => return refused,
+                Ok(None) => return passage.keep(),
+                Ok(Some(rest)) => {
+                    head.headers.insert(header::CONTENT_LENGTH, rest.len().into());
+                    full(rest)
+                }
+            }
+        } else {
+            passage.tee(body, Side::Request, self.body_limit, None)
+        };
         let mut response = match self.client.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
             Err(error) => {
@@ -108,7 +125,9 @@ impl Proxy {
             }
             return Response::from_parts(head, empty());
         }
-        let body = passage.tee(body, Side::Response, u64::MAX);
+        let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
+        let inserted = is_open.then(|| self.watch.insertions(passage.exchange)).flatten();
+        let body = passage.tee(body, Side::Response, u64::MAX, inserted);
         passage.answered = true;
         Response::from_parts(head, body)
     }
@@ -221,6 +240,10 @@ impl Passage {
 
     /// An answer of our own.
     fn refuse(mut self, status: StatusCode, reason: &str) -> Response<Body> {
+        self.answer(status, reason)
+    }
+
+    fn answer(&mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answered = true;
         self.see(Seen::ResponseEnd(Some(reason)));
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
@@ -229,9 +252,33 @@ impl Passage {
         response
     }
 
-    fn tee(&self, body: Incoming, side: Side, limit: u64) -> Body {
+    /// Holds a request's body back for the watch to look at; what of it goes on.
+    async fn sift(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        match Limited::new(body, limit).collect().await {
+            Ok(collected) => {
+                let bytes = collected.to_bytes();
+                self.see(Seen::RequestBody(&bytes));
+                self.see(Seen::RequestEnd(None));
+                Ok(self.watch.sift(self.exchange, bytes))
+            }
+            Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
+        }
+    }
+
+    /// The answer to a message that was for the watch alone.
+    fn keep(mut self) -> Response<Body> {
+        self.answered = true;
+        self.see(Seen::ResponseEnd(Some("taken out: it answers an injected request")));
+        let mut response = Response::new(empty());
+        *response.status_mut() = StatusCode::ACCEPTED;
+        response
+    }
+
+    fn tee(&self, body: Incoming, side: Side, limit: u64, inserted: Option<UnboundedReceiver<Bytes>>) -> Body {
         let watch = Arc::clone(&self.watch);
-        let mut tee = Tee { body, watch, exchange: self.exchange, side, left: limit, ended: false };
+        let exchange = self.exchange;
+        let mut tee = Tee { body, watch, exchange, side, left: limit, ended: false, inserted, at_end_of_event: true };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -262,6 +309,9 @@ struct Tee {
     side: Side,
     left: u64,
     ended: bool,
+    /// What is put between the events that pass.
+    inserted: Option<UnboundedReceiver<Bytes>>,
+    at_end_of_event: bool,
 }
 
 impl Tee {
@@ -279,6 +329,7 @@ impl Tee {
 
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
         self.left = self.left.checked_sub(bytes.len() as u64).ok_or("the body is longer than allowed")?;
+        self.at_end_of_event = [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| bytes.ends_with(end));
         self.watch.see(
             self.exchange,
             match self.side {
@@ -298,6 +349,12 @@ impl hyper::body::Body for Tee {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.at_end_of_event
+            && let Some(inserted) = &mut self.inserted
+            && let Poll::Ready(Some(block)) = inserted.poll_recv(context)
+        {
+            return Poll::Ready(Some(Ok(Frame::data(block))));
+        }
         let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
         let passed = match polled {
             None => {
@@ -324,7 +381,8 @@ impl hyper::body::Body for Tee {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        // What is inserted comes on top.
+        if self.inserted.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }
 

@@ -51,7 +51,7 @@ impl Seen {
     fn of(reel: &Path) -> Option<Self> {
         let reader = ReelReader::open(reel).ok()?.following();
         let stats = Stats::read(&mut AheadReader::start(reader).ok()?).ok()?;
-        Some(Self { stats, opening: Opening::read(reel).ok()? })
+        Some(Self { stats, opening: Opening::read(reel, 0).ok()? })
     }
 }
 

@@ -134,7 +134,7 @@ fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outco
 
 /// Puts a push event into a tapped session, toward its client; what came of it, as the built-in server reports it.
 fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Value, CommandError> {
-    let opening = Opening::read(&session.reel()?)?;
+    let opening = Opening::read(&session.reel()?, session.stream)?;
     let server = opening.handshake.as_ref().map(|handshake| handshake.server_capabilities.clone());
     let declared =
         Declared { client: opening.client_capabilities, server: server.unwrap_or_default(), ..Declared::default() };

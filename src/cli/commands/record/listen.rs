@@ -2,9 +2,10 @@
 
 use super::{RecordArgs, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome, url_name};
+use crate::cli::{Context, Outcome, live, url_name};
 use crate::tap::bridge::Bridge;
 use crate::tap::http::Exchanges;
+use crate::tap::http::live::HttpSession;
 use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -16,8 +17,10 @@ use crate::transport::proxy::Proxy;
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How to listen.
@@ -97,6 +100,24 @@ async fn proxy(
         endpoint_path(&remote.url),
         path.display(),
     ));
+    let about = live::About {
+        name: url_name(&remote.url),
+        role: "record",
+        server: shown.clone(),
+        transport: "http",
+        reel: (path != Path::new("-")).then(|| path.clone()),
+    };
+    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    if let Some(control) = control {
+        let (client, headers) = proxy.upstream();
+        let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
+        let answers = Arc::clone(exchanges.answers());
+        let exchanges = Arc::clone(&exchanges);
+        let session =
+            HttpSession { exchanges, answers: Arc::clone(&answers), client, url, headers, runtime: Handle::current() };
+        let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot open the control socket: {error}"));
+        control.start(Arc::new(session), answers).map_err(failed)?;
+    }
     until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));

@@ -9,6 +9,7 @@ use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::render::line;
 use crate::tap::http::Exchanges;
+use crate::tap::inject::is_ours;
 use crate::tap::queue::{Lane, OnOverload, Ready};
 use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
@@ -308,7 +309,8 @@ fn copy_frames_to(recorder: &Recorder) -> websocket::Onlooker {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |direction, message| {
         if let Some(message) = message {
-            let ready = Ready { flags: Flags::toward(direction), ..Ready::about(EventKind::Message, 0) };
+            let ours = if is_ours(message) { Flags::INJECTED } else { Flags::default() };
+            let ready = Ready { flags: Flags::toward(direction).with(ours), ..Ready::about(EventKind::Message, 0) };
             queue.push_ready(ready, message);
         }
     })

@@ -49,6 +49,25 @@ impl Answers {
         self.change(|table| table.sift(stream, direction, message))
     }
 
+    /// Hands what answers an injected request to who waits for it; the rest of the message goes on, if there is any. A
+    /// request may have been put into "the" stream, without naming it.
+    pub fn keep(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        for stream in [stream, 0] {
+            match self.sift(stream, direction, &message) {
+                Sifted::Pass => {}
+                Sifted::Taken(taken) => {
+                    Self::deliver(taken);
+                    return None;
+                }
+                Sifted::Cut(rest, taken) => {
+                    Self::deliver(taken);
+                    return Some(rest);
+                }
+            }
+        }
+        Some(message)
+    }
+
     /// Hands answers to those who wait for them.
     pub fn deliver(taken: Vec<Taken<'_, Waiting>>) {
         for answer in taken {

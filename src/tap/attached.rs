@@ -1,14 +1,17 @@
 //! A server that is reached by a URL, behind standard input and output: for clients that can only start processes.
 //! What passes is recorded by the onlookers of the link; here is only what is made up for the client's sake.
 
+use super::answers::Answers;
+use super::control::Session;
 use super::queue::{Queue, Ready};
 use crate::trace::{EventKind, Flags};
 use crate::transport::{Incoming, Link, Undelivered};
-use crate::wire::{Envelope, Framing, IdKey, LineFramer, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, IdKey, LineFramer, MessageKind, json};
 use serde_json::json;
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How long answers are waited for once the client sends no more.
@@ -16,13 +19,14 @@ const FAREWELL: Duration = Duration::from_secs(30);
 /// The code of an error that is told in the server's place: it could not be reached, or did not answer.
 const NOT_DELIVERED: i64 = -32000;
 
-/// Carries lines to the link and messages back, until either side ends. What a request's failure makes necessary is
-/// recorded as injected, in the stream named beside the queue.
+/// Carries lines to the link and messages back, until either side ends; orders are messages that are put in. What a
+/// request's failure makes necessary is recorded as injected.
 pub async fn run(
     mut link: Link,
     input: impl Read + Send + 'static,
     mut output: impl Write,
-    record: Option<(&Queue, u32)>,
+    desk: Option<&Desk>,
+    mut orders: mpsc::Receiver<Order>,
 ) -> io::Result<()> {
     let mut lines = read_lines(input)?;
     let mut open = HashSet::new();
@@ -35,28 +39,38 @@ pub async fn run(
             line = lines.recv(), if patience.is_none() => match line {
                 Some(line) => {
                     note_requests(&line, &mut open);
-                    link.send(line).await;
+                    if let Some(line) = keep(desk, Direction::ClientToServer, line) {
+                        link.send(line).await;
+                    }
                 }
                 None => patience = Some(tokio::time::Instant::now() + FAREWELL),
             },
             incoming = link.receive() => match incoming {
                 Incoming::Message(message) => {
                     note_answers(&message, &mut open);
-                    write_line(&mut output, &message)?;
+                    if let Some(message) = keep(desk, Direction::ServerToClient, message) {
+                        write_line(&mut output, &message)?;
+                    }
                 }
                 Incoming::Undelivered(failed) => {
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);
-                    if let Some((queue, stream)) = record {
-                        let flags = Flags::SERVER_TO_CLIENT.with(Flags::INJECTED);
-                        let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, stream) };
-                        queue.push_ready(ready, &answer);
+                    desk.inspect(|desk| desk.record(Direction::ServerToClient, &answer));
+                    if let Some(answer) = keep(desk, Direction::ServerToClient, answer) {
+                        write_line(&mut output, &answer)?;
                     }
-                    write_line(&mut output, &answer)?;
                 }
                 Incoming::Stderr(_) => {}
                 Incoming::Closed => return Ok(()),
                 Incoming::Failed(why) => return Err(io::Error::other(why)),
+            },
+            Some((toward, message)) = orders.recv() => match toward {
+                // What goes to the server is recorded on its way, as what the client sends.
+                Direction::ClientToServer => { link.send(message).await; }
+                Direction::ServerToClient => {
+                    desk.inspect(|desk| desk.record(toward, &message));
+                    write_line(&mut output, &message)?;
+                }
             },
             () = until(patience) => break,
         }
@@ -64,6 +78,46 @@ pub async fn run(
     link.close();
     while link.receive().await != Incoming::Closed {}
     Ok(())
+}
+
+/// A message that is put in, and the way it goes.
+pub type Order = (Direction, Vec<u8>);
+
+/// What a session behind standard input and output shares with its control socket.
+pub struct Desk {
+    /// Where what is made up here is recorded.
+    pub queue: Arc<Queue>,
+    /// The session's stream in the reel.
+    pub stream: u32,
+    /// Who waits for answers.
+    pub answers: Arc<Answers>,
+    /// Into [`run`].
+    pub orders: mpsc::Sender<Order>,
+}
+
+impl Desk {
+    fn record(&self, direction: Direction, message: &[u8]) {
+        let flags = Flags::toward(direction).with(Flags::INJECTED);
+        let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, self.stream) };
+        self.queue.push_ready(ready, message);
+    }
+}
+
+impl Session for Desk {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
+        if stream != 0 && stream != self.stream {
+            return Err(format!("there is no stream {stream}: this session is {}", self.stream));
+        }
+        self.orders.try_send((toward, message.to_vec())).map_err(|_| "the session takes nothing now".to_owned())
+    }
+}
+
+/// What of a message goes on: answers to what was put in do not.
+fn keep(desk: Option<&Desk>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+    match desk.filter(|desk| desk.answers.awaits(direction)) {
+        Some(desk) => desk.answers.keep(desk.stream, direction, message),
+        None => Some(message),
+    }
 }
 
 async fn until(at: Option<tokio::time::Instant>) {
@@ -145,7 +199,7 @@ fn write_line(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     #[derive(Clone, Default)]
     struct Out(Arc<Mutex<Vec<u8>>>);
@@ -176,7 +230,8 @@ mod tests {
         });
         let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n\n{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
         let out = Out::default();
-        run(ours, &input[..], out.clone(), None).await.expect("carried");
+        let (_orders, none) = mpsc::channel(1);
+        run(ours, &input[..], out.clone(), None, none).await.expect("carried");
         let asked = server.await.expect("ends");
         assert_eq!(asked.len(), 2);
         assert_eq!(*out.0.lock().expect("not poisoned"), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");

@@ -1,29 +1,38 @@
 //! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
 
+use super::answers::Answers;
+use super::control::Session;
+use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::child::ServerCommand;
-use crate::transport::gateway::{Backend, Opened};
+use crate::transport::gateway::{Backend, Gateway, Opened};
 use crate::transport::stdio;
 use crate::wire::{Direction, Framing};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Starts servers and records what passes to and from them.
 pub struct Bridge {
     command: ServerCommand,
     queue: Arc<Queue>,
+    answers: Arc<Answers>,
 }
 
 impl Bridge {
     /// Servers of this command, recorded into this queue.
     pub fn new(command: ServerCommand, queue: Arc<Queue>) -> Self {
-        Self { command, queue }
+        Self { command, queue, answers: Arc::default() }
     }
 
-    fn push(&self, kind: EventKind, stream: u32, direction: Direction, framing: Framing, bytes: &[u8]) {
-        let flags = Flags::toward(direction);
+    /// Who waits for answers to messages that were put in.
+    pub fn answers(&self) -> &Arc<Answers> {
+        &self.answers
+    }
+
+    fn push(&self, kind: EventKind, stream: u32, flags: Flags, framing: Framing, bytes: &[u8]) {
         self.queue.push_ready(Ready { kind, stream, exchange: 0, flags, framing }, bytes);
     }
 }
@@ -43,15 +52,48 @@ impl Backend for Bridge {
         Ok(Opened { link, end: Box::pin(end) })
     }
 
-    fn see(&self, stream: u32, direction: Direction, message: &[u8]) {
-        self.push(EventKind::Message, stream, direction, Framing::Lf, message);
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        let injected = if is_ours(&message) { Flags::INJECTED } else { Flags::default() };
+        self.push(EventKind::Message, stream, Flags::toward(direction).with(injected), Framing::Lf, &message);
+        if self.answers.awaits(direction) { self.answers.keep(stream, direction, message) } else { Some(message) }
     }
 
     fn see_stderr(&self, stream: u32, bytes: &[u8]) {
-        self.push(EventKind::Stderr, stream, Direction::ServerToClient, Framing::Whole, bytes);
+        self.push(EventKind::Stderr, stream, Flags::SERVER_TO_CLIENT, Framing::Whole, bytes);
     }
 
     fn closed(&self, stream: u32, by: &str) {
         self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
+    }
+}
+
+/// The sessions behind a gateway, for their control socket.
+pub struct GatewaySession {
+    /// The gateway.
+    pub gateway: Arc<Gateway>,
+    /// What stands behind it.
+    pub bridge: Arc<Bridge>,
+}
+
+impl Session for GatewaySession {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
+        let streams = self.gateway.streams();
+        let stream = match (stream, &streams[..]) {
+            (0, [only]) => *only,
+            (0, []) => return Err("no client has opened a session yet".to_owned()),
+            (0, several) => {
+                let names: Vec<String> = several.iter().map(u32::to_string).collect();
+                let (all, first) = (names.join(", "), &names[0]);
+                return Err(format!("the tap has several sessions: {all}; name one, as in --session NAME#{first}"));
+            }
+            (named, _) => named,
+        };
+        let flags = Flags::toward(toward).with(Flags::INJECTED);
+        self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
+        self.gateway.put(stream, toward, message.to_vec())
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        [("streams".to_owned(), self.gateway.streams().into())].into_iter().collect()
     }
 }

@@ -9,13 +9,13 @@ mod coding;
 pub mod live;
 
 use super::answers::Answers;
-use super::inject::{is_marked, may_be_answer};
+use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::http::{Seen, Watch};
 use crate::wire::sse::SseEvent;
-use crate::wire::{Direction, Envelope, Framing, IdKey};
+use crate::wire::{Direction, Framing};
 use body::{Piece, Reading};
 use bytes::Bytes;
 use coding::Decoder;
@@ -431,7 +431,7 @@ impl Watch for Exchanges {
 
     fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
         let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
-        live::deliver(&self.answers, stream, Direction::ClientToServer, &body)
+        self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }
 
     fn insertions(&self, exchange: u32) -> Option<UnboundedReceiver<Bytes>> {
@@ -441,15 +441,6 @@ impl Watch for Exchanges {
         exchange.insert = Some(sender);
         Some(receiver)
     }
-}
-
-/// Whether a message answers a request that was put in.
-fn is_ours(message: &[u8]) -> bool {
-    may_be_answer(message)
-        && match Envelope::scan(message).id.map(crate::wire::Id::key) {
-            Some(IdKey::Text(id)) => is_marked(&id),
-            _ => false,
-        }
 }
 
 /// Headers as pairs, secrets taken out.

@@ -183,6 +183,12 @@ impl<T> Injections<T> {
     }
 }
 
+/// Whether a message has an id that only who injects makes.
+pub fn is_ours(message: &[u8]) -> bool {
+    let id = || Envelope::scan(message).id.map(crate::wire::Id::key);
+    may_be_answer(message) && matches!(id(), Some(IdKey::Text(id)) if is_marked(&id))
+}
+
 /// Whether bytes can hold an answer to an injected request: a quick look that most lines do not pass.
 pub fn may_be_answer(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, MARK.as_bytes()).is_some()

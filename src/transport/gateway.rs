@@ -45,8 +45,8 @@ pub struct Opened {
 pub trait Backend: Send + Sync {
     /// Opens a link for a session with this number, from 1. An error is told to the client.
     fn open(&self, stream: u32) -> Result<Opened, String>;
-    /// A message of a session, as it passes.
-    fn see(&self, stream: u32, direction: Direction, message: &[u8]);
+    /// A message of a session, as it passes. Answers what of it goes on.
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
     /// What a session's server wrote to standard error.
     fn see_stderr(&self, stream: u32, bytes: &[u8]);
     /// A session is over.
@@ -88,6 +88,33 @@ impl Gateway {
             serve_connection(stream, service)
         })
         .await;
+    }
+
+    /// The numbers of the sessions that live.
+    pub fn streams(&self) -> Vec<u32> {
+        let mut streams: Vec<u32> = self.alive().iter().map(|session| session.stream).collect();
+        streams.sort_unstable();
+        streams
+    }
+
+    /// Puts a message into a session, past the backend's [`Backend::pass`]. The error is a sentence.
+    pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>) -> Result<(), String> {
+        let alive = self.alive();
+        let found = alive.iter().find(|session| session.stream == stream);
+        let session = found.ok_or_else(|| format!("there is no session {stream}"))?;
+        match toward {
+            Direction::ClientToServer => session.put(message),
+            Direction::ServerToClient => {
+                session.hand_on(message);
+                Ok(())
+            }
+        }
+    }
+
+    fn alive(&self) -> Vec<Arc<Session>> {
+        let named: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let shared = lock(&self.shared).clone();
+        named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
     }
 
     /// Ends every session and waits for what stands behind them.

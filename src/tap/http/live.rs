@@ -6,10 +6,8 @@ use super::body::{Piece, Reading};
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::tap::answers::Answers;
 use crate::tap::control::Session;
-use crate::tap::inject::Sifted;
 use crate::transport::http::{HttpClient, full};
 use crate::wire::{Direction, Envelope, Framing};
-use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Uri};
@@ -140,7 +138,7 @@ async fn read(
             said = String::from_utf8_lossy(message).into_owned();
         }
         exchanges.record_injected(stream, Direction::ServerToClient, framing, payload);
-        deliver(answers, stream, Direction::ServerToClient, message);
+        let _ = answers.keep(stream, Direction::ServerToClient, message.to_vec());
     };
     while let Some(Ok(frame)) = body.frame().await {
         if let Some(bytes) = frame.data_ref() {
@@ -152,23 +150,4 @@ async fn read(
         let said: String = said.trim().chars().take(TOLD).collect();
         let _ = taken.send(Err(format!("the server refused it with status {}: {said}", head.status.as_u16())));
     }
-}
-
-/// Hands a message to who waits for it; whether somebody did, and what of a batch is left.
-pub(super) fn deliver(answers: &Answers, stream: u32, direction: Direction, message: &[u8]) -> Option<Bytes> {
-    // A request may have been put into "the" session, without naming its stream.
-    for stream in [stream, 0] {
-        match answers.sift(stream, direction, message) {
-            Sifted::Pass => {}
-            Sifted::Taken(taken) => {
-                Answers::deliver(taken);
-                return None;
-            }
-            Sifted::Cut(rest, taken) => {
-                Answers::deliver(taken);
-                return Some(rest.into());
-            }
-        }
-    }
-    Some(Bytes::copy_from_slice(message))
 }

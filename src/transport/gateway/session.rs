@@ -15,7 +15,8 @@ const BACKLOG: usize = 1024;
 pub struct Session {
     /// Its id; empty in the stateless era.
     pub id: String,
-    stream: u32,
+    /// Its number.
+    pub stream: u32,
     backend: Arc<dyn Backend>,
     outgoing: mpsc::Sender<Vec<u8>>,
     state: Mutex<State>,
@@ -118,9 +119,15 @@ impl Session {
             })
             .collect();
         let posted = (!requests.is_empty()).then(|| self.expect(&requests, is_modern));
-        self.backend.see(self.stream, Direction::ClientToServer, &message);
-        self.outgoing.send(message).await.ok()?;
+        if let Some(message) = self.backend.pass(self.stream, Direction::ClientToServer, message) {
+            self.outgoing.send(message).await.ok()?;
+        }
         Some(posted)
+    }
+
+    /// Hands a message to the server that is no client's.
+    pub fn put(&self, message: Vec<u8>) -> Result<(), String> {
+        self.outgoing.try_send(message).map_err(|_| "the server takes nothing now".to_owned())
     }
 
     fn expect(self: &Arc<Self>, requests: &[(IdKey, Option<IdKey>, &[u8])], is_modern: bool) -> Posted {
@@ -197,9 +204,14 @@ impl Session {
         }
     }
 
-    /// Hands a message of the server to whom it is for.
     fn arrived(&self, message: Vec<u8>) {
-        self.backend.see(self.stream, Direction::ServerToClient, &message);
+        if let Some(message) = self.backend.pass(self.stream, Direction::ServerToClient, message) {
+            self.hand_on(message);
+        }
+    }
+
+    /// Hands a message to whom it is for on the client's side.
+    pub fn hand_on(&self, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
         let mut state = self.lock();
         let answered = match envelope.kind {
@@ -269,8 +281,8 @@ impl Drop for Guard {
         }
         drop(state);
         for cancel in self.cancels.drain(..) {
-            self.session.backend.see(self.session.stream, Direction::ClientToServer, &cancel);
-            let _ = self.session.outgoing.try_send(cancel);
+            let cancel = self.session.backend.pass(self.session.stream, Direction::ClientToServer, cancel);
+            let _ = cancel.map(|cancel| self.session.outgoing.try_send(cancel));
         }
     }
 }

@@ -3,13 +3,17 @@
 use super::{RecordArgs, start_recorder, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
-use crate::cli::{Context, Outcome, url_name};
-use crate::tap::attached;
+use crate::cli::{Context, Outcome, live, url_name};
+use crate::tap::attached::{self, Desk};
+use crate::tap::control::Session;
+use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 /// Taps until either side ends.
 pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
@@ -22,10 +26,23 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let Attached { link, exchanges, .. } = peer::attach(remote, Some(&recorder), context).await?;
+        let (orders, taken) = mpsc::channel(16);
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
-        let record = (&**recorder.queue(), u32::from(exchanges.is_some()));
+        let stream = u32::from(exchanges.is_some());
+        let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
+        let about = live::About {
+            name: url_name(&remote.url),
+            role: "record",
+            server: secrets::redact_url(&remote.url),
+            transport: "stdio",
+            reel: Some(path.clone()),
+        };
+        let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+        if let Some(control) = control {
+            control.start(Arc::clone(&desk) as Arc<dyn Session>, Arc::clone(&desk.answers)).map_err(failed)?;
+        }
         let carried = tokio::select! {
-            carried = attached::run(link, std::io::stdin(), std::io::stdout(), Some(record)) => carried,
+            carried = attached::run(link, std::io::stdin(), std::io::stdout(), Some(&desk), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {

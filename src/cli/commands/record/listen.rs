@@ -3,7 +3,7 @@
 use super::{RecordArgs, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::{Context, Outcome, live, url_name};
-use crate::tap::bridge::Bridge;
+use crate::tap::bridge::{Bridge, GatewaySession};
 use crate::tap::http::Exchanges;
 use crate::tap::http::live::HttpSession;
 use crate::tap::secrets;
@@ -11,7 +11,7 @@ use crate::trace::EventKind;
 use crate::transport::Remote;
 use crate::transport::access::Access;
 use crate::transport::child::ServerCommand;
-use crate::transport::gateway::Gateway;
+use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::http::{HttpError, SharedWatch};
 use crate::transport::proxy::Proxy;
 use clap::Args;
@@ -115,8 +115,7 @@ async fn proxy(
         let exchanges = Arc::clone(&exchanges);
         let session =
             HttpSession { exchanges, answers: Arc::clone(&answers), client, url, headers, runtime: Handle::current() };
-        let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot open the control socket: {error}"));
-        control.start(Arc::new(session), answers).map_err(failed)?;
+        control.start(Arc::new(session), answers).map_err(no_socket)?;
     }
     until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
@@ -135,8 +134,9 @@ async fn gateway(
     command.prepare().map_err(super::spawn_error)?;
     let words = command.words();
     let (recorder, path) = super::start_recorder(args, &super::server_name(&words))?;
-    let backend = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue())));
-    let gateway = Gateway::new(backend, args.listening.access(), args.listening.max_body);
+    let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue())));
+    let gateway =
+        Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);
     let shown = secrets::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,
@@ -146,11 +146,29 @@ async fn gateway(
         "listening on http://{address}/mcp in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
         path.display(),
     ));
+    let about = live::About {
+        name: super::server_name(&words),
+        role: "record",
+        server: shown,
+        transport: "http",
+        reel: (path != Path::new("-")).then(|| path.clone()),
+    };
+    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    if let Some(control) = control {
+        let answers = Arc::clone(bridge.answers());
+        control
+            .start(Arc::new(GatewaySession { gateway: Arc::clone(&gateway), bridge }), answers)
+            .map_err(no_socket)?;
+    }
     until_ended(Arc::clone(&gateway).serve(listener)).await?;
     gateway.finish().await;
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     tell_end(&recorder.finish(), &path, context);
     Ok(Outcome::Clean)
+}
+
+fn no_socket(error: std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Internal, format!("cannot open the control socket: {error}"))
 }
 
 /// Works until the user interrupts or ends the process.

@@ -104,11 +104,9 @@ impl Live {
         })
     }
 
-    /// Whether it lives still.
+    /// Whether it lives still. A process that waits to be reaped does not, so its number tells nothing.
     pub fn lives(&self) -> bool {
-        let pid = self.info.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
-        let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { return false };
-        rustix::process::test_kill_process(pid).is_ok()
+        std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
 }
 
@@ -291,7 +289,7 @@ fn ask(
     });
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
-        (None, Err(error)) => (ErrorKind::Peer, error.to_string()),
+        (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),
     };
     Err(CommandError::new(kind, format!("the session {}: {why}", live.name)))

@@ -31,12 +31,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
-            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server on standard input and output: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
@@ -116,6 +117,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -190,6 +192,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
             [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'Again and again, so far apart')
             [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'How often at most')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Push into a live session instead, as its server: `mcpreel sessions` lists them')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
@@ -201,10 +204,38 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;fire;raw' {
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'As whom to send: toward the server, or (into a live session only) toward the client')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--no-handshake', '--no-handshake', [CompletionResultType]::ParameterName, 'Send it as the very first message to the server that is started')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'mcpreel;fire;help' {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -217,6 +248,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;fire;help;push' {
             break
         }
+        'mcpreel;fire;help;raw' {
+            break
+        }
         'mcpreel;fire;help;help' {
             break
         }
@@ -224,6 +258,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Run a jq program on each event''s JSON object and print what it gives')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them')
             [CompletionResult]::new('--time', '--time', [CompletionResultType]::ParameterName, 'How times are shown')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Begin at this time: seconds from the reel''s beginning, or an RFC 3339 time')
             [CompletionResult]::new('--seq', '--seq', [CompletionResultType]::ParameterName, 'Begin at this event')
@@ -241,6 +276,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;stats' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
@@ -281,6 +317,15 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;sessions' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
@@ -436,12 +481,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
-            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server on standard input and output: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make a reel of another format')
@@ -463,6 +509,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             break
         }
         'mcpreel;help;fire;user-message' {
@@ -472,6 +519,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;fire;push' {
+            break
+        }
+        'mcpreel;help;fire;raw' {
             break
         }
         'mcpreel;help;show' {
@@ -487,6 +537,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;serve' {
+            break
+        }
+        'mcpreel;help;sessions' {
             break
         }
         'mcpreel;help;reel' {

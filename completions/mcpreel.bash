@@ -52,6 +52,9 @@ _mcpreel() {
             mcpreel,serve)
                 cmd="mcpreel__subcmd__serve"
                 ;;
+            mcpreel,sessions)
+                cmd="mcpreel__subcmd__sessions"
+                ;;
             mcpreel,show)
                 cmd="mcpreel__subcmd__show"
                 ;;
@@ -70,6 +73,9 @@ _mcpreel() {
             mcpreel__subcmd__fire,push)
                 cmd="mcpreel__subcmd__fire__subcmd__push"
                 ;;
+            mcpreel__subcmd__fire,raw)
+                cmd="mcpreel__subcmd__fire__subcmd__raw"
+                ;;
             mcpreel__subcmd__fire,user-message)
                 cmd="mcpreel__subcmd__fire__subcmd__user__subcmd__message"
                 ;;
@@ -81,6 +87,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__fire__subcmd__help,push)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__push"
+                ;;
+            mcpreel__subcmd__fire__subcmd__help,raw)
+                cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__raw"
                 ;;
             mcpreel__subcmd__fire__subcmd__help,user-message)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__user__subcmd__message"
@@ -121,6 +130,9 @@ _mcpreel() {
             mcpreel__subcmd__help,serve)
                 cmd="mcpreel__subcmd__help__subcmd__serve"
                 ;;
+            mcpreel__subcmd__help,sessions)
+                cmd="mcpreel__subcmd__help__subcmd__sessions"
+                ;;
             mcpreel__subcmd__help,show)
                 cmd="mcpreel__subcmd__help__subcmd__show"
                 ;;
@@ -135,6 +147,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__help__subcmd__fire,push)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__push"
+                ;;
+            mcpreel__subcmd__help__subcmd__fire,raw)
+                cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__raw"
                 ;;
             mcpreel__subcmd__help__subcmd__fire,user-message)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__user__subcmd__message"
@@ -206,7 +221,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve reel export import completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire show stats validate diff serve sessions reel export import completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,7 +425,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire)
-            opts="-v -h --color --verbose --help user-message hook push help"
+            opts="-v -h --color --verbose --help user-message hook push raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -428,7 +443,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__help)
-            opts="user-message hook push help"
+            opts="user-message hook push raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -470,6 +485,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__help__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__fire__subcmd__help__subcmd__raw)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -604,7 +633,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__push)
-            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --report --answer-timeout --seed --color --verbose --help"
+            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --session --report --answer-timeout --seed --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -638,6 +667,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -647,6 +680,92 @@ _mcpreel() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__fire__subcmd__raw)
+            opts="-H -e -v -h --as --no-handshake --format --era --protocol-version --timeout --root --record --url --header --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --as)
+                    COMPREPLY=($(compgen -W "host server" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -764,7 +883,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire show stats validate diff serve reel export import completions man help"
+            opts="demo record call fire show stats validate diff serve sessions reel export import completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -848,7 +967,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__fire)
-            opts="user-message hook push"
+            opts="user-message hook push raw"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -876,6 +995,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__fire__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__fire__subcmd__raw)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1058,6 +1191,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__serve)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__sessions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1551,8 +1698,30 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__sessions)
+            opts="-v -h --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__show)
-            opts="-f -n -v -h --format --full --raw --no-fold --jq --follow --time --from --seq --limit --color --verbose --help"
+            opts="-f -n -v -h --format --full --raw --no-fold --jq --follow --session --time --from --seq --limit --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1567,6 +1736,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1602,12 +1775,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__stats)
-            opts="-v -h --format --color --verbose --help"
+            opts="-v -h --session --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0

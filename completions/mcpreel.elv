@@ -28,12 +28,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
-            cand fire 'Fire one event by hand: a user message, a hook event, a push event'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+            cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
             cand import 'Make a reel of another format'
@@ -109,6 +110,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'mcpreel;fire;user-message'= {
@@ -180,6 +182,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --after 'How long after the handshake'
             cand --every 'Again and again, so far apart'
             cand --times 'How often at most'
+            cand --session 'Push into a live session instead, as its server: `mcpreel sessions` lists them'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
@@ -190,10 +193,37 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;fire;raw'= {
+            cand --as 'As whom to send: toward the server, or (into a live session only) toward the client'
+            cand --format 'How to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --no-handshake 'Send it as the very first message to the server that is started'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'mcpreel;fire;help'= {
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'mcpreel;fire;help;user-message'= {
@@ -202,12 +232,15 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;fire;help;push'= {
         }
+        &'mcpreel;fire;help;raw'= {
+        }
         &'mcpreel;fire;help;help'= {
         }
         &'mcpreel;show'= {
             cand -f 'How to print'
             cand --format 'How to print'
             cand --jq 'Run a jq program on each event''s JSON object and print what it gives'
+            cand --session 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them'
             cand --time 'How times are shown'
             cand --from 'Begin at this time: seconds from the reel''s beginning, or an RFC 3339 time'
             cand --seq 'Begin at this event'
@@ -224,6 +257,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;stats'= {
+            cand --session 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them'
             cand --format 'How to print'
             cand --color 'When to colour output'
             cand -v 'Tell more on standard error; twice for more still'
@@ -261,6 +295,14 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;sessions'= {
+            cand --format 'How to print'
             cand --color 'When to colour output'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
@@ -396,12 +438,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
-            cand fire 'Fire one event by hand: a user message, a hook event, a push event'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+            cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
             cand import 'Make a reel of another format'
@@ -419,12 +462,15 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand raw 'Send one message byte for byte, and print what is answered'
         }
         &'mcpreel;help;fire;user-message'= {
         }
         &'mcpreel;help;fire;hook'= {
         }
         &'mcpreel;help;fire;push'= {
+        }
+        &'mcpreel;help;fire;raw'= {
         }
         &'mcpreel;help;show'= {
         }
@@ -435,6 +481,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;diff'= {
         }
         &'mcpreel;help;serve'= {
+        }
+        &'mcpreel;help;sessions'= {
         }
         &'mcpreel;help;reel'= {
             cand info 'What a reel says about itself and holds'

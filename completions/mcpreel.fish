@@ -33,12 +33,13 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -s V -l version -d 'Print 
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "import" -d 'Make a reel of another format'
@@ -97,15 +98,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -s v -l verbose -d 'Tell more on standard error; twice for more still'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "push" -d 'Push an event to the host that started this command as its server'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -f -a "raw" -d 'Send one message byte for byte, and print what is answered'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push raw help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l message-id -d 'Its id; a new one where none is given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l history -d 'An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l carrier -d 'How it travels' -r -f -a "auto\t'A request; a notification where the server does not know that method'
@@ -174,6 +176,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l after -d 'How long after the handshake' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l every -d 'Again and again, so far apart' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l times -d 'How often at most' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l session -d 'Push into a live session instead, as its server: `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
@@ -183,15 +186,43 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l on-signal -d 'Only when the process gets SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l as -d 'As whom to send: toward the server, or (into a live session only) toward the client' -r -f -a "host\t'As the host (the client): toward the server'
+server\t'As the server: toward the client'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l format -d 'How to print' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to ask for, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l server -d 'The server\'s name in that configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l no-handshake -d 'Send it as the very first message to the server that is started'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l insecure -d 'Do not check the server\'s certificate'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "raw" -d 'Send one message byte for byte, and print what is answered'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s f -l format -d 'How to print' -r -f -a "list\t'One line an event'
 full\t'Each event with its whole message, laid out and coloured'
 table\t'Tables of a thousand rows at most'
 json\t'One JSON object an event, as `export --format jsonl` writes it, with what was derived added'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print what it gives' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l session -d 'The reel of a live session; every word is then a filter\'s. `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l time -d 'How times are shown' -r -f -a "offset\t'Seconds from the reel\'s beginning'
 clock\t'The clock on the wall here'
 utc\t'RFC 3339 in UTC'"
@@ -207,6 +238,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading as the reel grows'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l session -d 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l format -d 'How to print' -r -f -a "human\t'A table'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -249,6 +281,13 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l format -d 'How to print' -r -f -a "human\t'A table'
+json\t'One JSON object a session, each on a line'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -335,24 +374,26 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "export" -d 'Write a reel in another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "import" -d 'Make a reel of another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve reel export import completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Push an event to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "raw" -d 'Send one message byte for byte, and print what is answered'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "info" -d 'What a reel says about itself and holds'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'

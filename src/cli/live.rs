@@ -17,16 +17,22 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the sockets lie: `$MCPREEL_HOME/run`, else `$XDG_RUNTIME_DIR/mcpreel`, else `/tmp/mcpreel-UID`.
+/// Where the sockets lie: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in `/run/user/UID`, whichever is
+/// there, else `/tmp/mcpreel-UID`.
 pub fn folder() -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(home) = set("MCPREEL_HOME") {
-        return Path::new(&home).join("run");
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder_by(set("MCPREEL_HOME"), set("XDG_RUNTIME_DIR"), rustix::process::getuid().as_raw(), Path::is_dir)
+}
+
+/// Many clients start their servers without most of the environment: a session that they begin must be found from a
+/// shell that has all of it.
+fn folder_by(home: Option<PathBuf>, runtime: Option<PathBuf>, uid: u32, is_dir: impl Fn(&Path) -> bool) -> PathBuf {
+    if let Some(home) = home {
+        return home.join("run");
     }
-    match set("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_absolute()) {
-        Some(folder) => Path::new(&folder).join("mcpreel"),
-        None => Path::new("/tmp").join(format!("mcpreel-{}", rustix::process::getuid().as_raw())),
-    }
+    let usual = Path::new("/run/user").join(uid.to_string());
+    let there = runtime.into_iter().chain([usual]).find(|folder| folder.is_absolute() && is_dir(folder));
+    there.map_or_else(|| Path::new("/tmp").join(format!("mcpreel-{uid}")), |folder| folder.join("mcpreel"))
 }
 
 /// What a session that begins says about itself.
@@ -106,11 +112,9 @@ impl Live {
         })
     }
 
-    /// Whether it lives still.
+    /// Whether it lives still. A process that waits to be reaped does not, so its number tells nothing.
     pub fn lives(&self) -> bool {
-        let pid = self.info.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
-        let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { return false };
-        rustix::process::test_kill_process(pid).is_ok()
+        std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
 }
 
@@ -301,7 +305,7 @@ fn ask(
     });
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
-        (None, Err(error)) => (ErrorKind::Peer, error.to_string()),
+        (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),
     };
     Err(CommandError::new(kind, format!("the session {}: {why}", live.name)))
@@ -311,6 +315,20 @@ fn ask(
 mod tests {
     use super::*;
     use crate::tap::inject::is_marked;
+
+    #[test]
+    fn a_shell_and_a_session_without_its_environment_look_in_the_same_folder() {
+        let folder = |home: Option<&str>, runtime: Option<&str>, there: &'static [&'static str]| {
+            let is_dir = |path: &Path| there.iter().any(|known| Path::new(known) == path);
+            folder_by(home.map(PathBuf::from), runtime.map(PathBuf::from), 1000, is_dir)
+        };
+        let systemd = &["/run/user/1000"];
+        assert_eq!(folder(None, Some("/run/user/1000"), systemd), Path::new("/run/user/1000/mcpreel"));
+        assert_eq!(folder(None, None, systemd), Path::new("/run/user/1000/mcpreel"));
+        assert_eq!(folder(None, Some("/gone"), &[]), Path::new("/tmp/mcpreel-1000"));
+        assert_eq!(folder(None, None, &[]), Path::new("/tmp/mcpreel-1000"));
+        assert_eq!(folder(Some("/h"), Some("/run/user/1000"), systemd), Path::new("/h/run"));
+    }
 
     #[test]
     fn ids_are_such_as_the_tap_lets_in() {

@@ -349,4 +349,63 @@ mod tests {
             prop_assert_eq!(String::from_utf8_lossy(&all), String::from_utf8_lossy(&stream));
         }
     }
+
+    /// Injectors and a relay at work at once, on chunks that end anywhere: every line stays whole, the peer's own
+    /// bytes stay in order, and the queue has what the far end got, in its order.
+    #[test]
+    fn lines_stay_whole_however_busy_the_stream_is() {
+        let (source, mut into) = io::pipe().expect("a pipe");
+        let (mut out, sink) = io::pipe().expect("a pipe");
+        let (gate, queue) = gate(sink);
+        let answers = Answers::default();
+        let mut own = Vec::new();
+        (0..4000u32)
+            .for_each(|number| own.extend(format!("own {number} {}\n", "x".repeat(number as usize % 97)).bytes()));
+        let mut got = Vec::new();
+        std::thread::scope(|scope| {
+            let relay = scope.spawn(|| {
+                let ended = pump(source, &mut Messages::new(C2S, &gate, &answers), &Activity::default());
+                gate.close();
+                ended
+            });
+            let injectors: Vec<_> = (0..4)
+                .map(|injector| {
+                    let gate = &gate;
+                    scope.spawn(move || {
+                        for number in 0..200 {
+                            let line = format!("injected {injector} {number} {}", "y".repeat(number));
+                            let deadline = Instant::now() + Duration::from_secs(60);
+                            gate.inject(line.as_bytes(), deadline).expect("put in");
+                        }
+                    })
+                })
+                .collect();
+            let own = &own;
+            scope.spawn(move || {
+                // Each chunk but the last ends within a line.
+                own.chunks(1009).for_each(|chunk| into.write_all(chunk).expect("written"));
+                injectors.into_iter().for_each(|injector| injector.join().expect("done"));
+            });
+            out.read_to_end(&mut got).expect("read");
+            assert_eq!(relay.join().expect("ends"), Ended::SourceClosed);
+        });
+        let lines: Vec<&[u8]> = got.split_inclusive(|byte| *byte == b'\n').collect();
+        let (injected, others): (Vec<&[u8]>, Vec<&[u8]>) =
+            lines.into_iter().partition(|line| line.starts_with(b"injected "));
+        assert_eq!(injected.len(), 800);
+        assert_eq!(String::from_utf8_lossy(&others.concat()), String::from_utf8_lossy(&own));
+        let mut batch = Batch::default();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        let (mut all, mut rest) = (Vec::new(), &batch.bytes[..]);
+        for entry in &batch.entries {
+            let (Entry::Chunk { len, .. } | Entry::Event { len, .. }) = entry else { continue };
+            let (bytes, after) = rest.split_at(*len);
+            rest = after;
+            all.extend_from_slice(bytes);
+            if matches!(entry, Entry::Event { .. }) {
+                all.push(b'\n');
+            }
+        }
+        assert!(all == got, "the queue's order is the order on the wire");
+    }
 }

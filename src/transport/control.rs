@@ -154,7 +154,7 @@ pub fn listen(
     writeln!(stream, "{request}")?;
     let mut lines = BufReader::new(stream).lines();
     loop {
-        let line = lines.next().unwrap_or_else(|| Err(io::Error::other("it ended the connection")))?;
+        let line = lines.next().unwrap_or_else(|| Err(io::Error::other("the connection was closed")))?;
         if !heard(serde_json::from_str(&line).map_err(io::Error::other)?) {
             return Ok(());
         }

@@ -168,7 +168,8 @@ fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value
 fn server_name(words: &[String]) -> String {
     let launchers =
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
-    let plain = |word: &&String| !word.starts_with('-') && !word.contains('=');
+    let plain =
+        |word: &&String| !word.starts_with('-') && !word.contains(|found: char| found == '=' || found.is_whitespace());
     let mut names = words.iter().filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word));
     let first = names.clone().next().unwrap_or_default();
     names.find(|name| !launchers.contains(name)).unwrap_or(first).to_owned()

@@ -4,7 +4,7 @@ use super::stats::Stats;
 use crate::cli::error::CommandError;
 use crate::cli::live::{self, HOW_TO_START, Live, Opening};
 use crate::cli::{Context, Outcome};
-use crate::render::line::{self, visible_text};
+use crate::render::line::visible_text;
 use crate::trace::{AheadReader, ReelReader};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -88,27 +88,16 @@ fn to_json(session: &Live, seen: Option<&Seen>) -> Value {
     })
 }
 
+/// A table narrower than this has no room for reels.
+const ROOM_FOR_REELS: usize = 100;
+
 fn table(rows: impl Iterator<Item = Value>, width: Option<usize>) -> String {
     let mut builder = Builder::default();
-    builder.push_record(["name", "role", "client", "age", "messages", "errors", "waiting", "server", "reel"]);
+    let mut columns = vec!["name", "role", "client", "age", "messages", "errors", "waiting", "server", "reel"];
+    columns.truncate(if width.is_some_and(|width| width < ROOM_FOR_REELS) { 8 } else { 9 });
+    builder.push_record(columns.clone());
     for row in rows {
-        let text = |name: &str| match &row[name] {
-            Value::String(text) => visible_text(text),
-            Value::Null => "?".to_owned(),
-            other => other.to_string(),
-        };
-        let age = row["age_seconds"].as_f64().map_or_else(|| "?".to_owned(), |age| line::duration((age * 1e9) as i64));
-        builder.push_record([
-            text("name"),
-            if row["answers"] == true { text("role") } else { "does not answer".to_owned() },
-            text("client"),
-            age,
-            text("messages"),
-            text("errors"),
-            text("waiting"),
-            text("server"),
-            text("reel"),
-        ]);
+        builder.push_record(columns.iter().map(|column| cell(&row, column)));
     }
     let mut table = builder.build();
     table.with(Style::blank()).modify(Columns::new(3..7), Alignment::right());
@@ -116,4 +105,29 @@ fn table(rows: impl Iterator<Item = Value>, width: Option<usize>) -> String {
         table.with(Width::truncate(width).suffix("…").priority(Priority::max(true)));
     }
     table.to_string()
+}
+
+/// What stands in a column, short enough for a table; `--format json` has all of it.
+fn cell(row: &Value, column: &str) -> String {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    match (column, &row[column]) {
+        ("role", _) if row["answers"] == false => "does not answer".to_owned(),
+        ("age", _) => row["age_seconds"].as_f64().map_or_else(|| "?".to_owned(), |age| age_text(age as i64)),
+        ("reel", Value::String(path)) => visible_text(&last(path)),
+        ("server", Value::String(command)) if !command.contains("://") => {
+            let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
+            visible_text(format!("{} {arguments}", last(program)).trim_end())
+        }
+        (_, Value::String(text)) => visible_text(text),
+        (_, Value::Null) => "?".to_owned(),
+        (_, other) => other.to_string(),
+    }
+}
+
+fn age_text(seconds: i64) -> String {
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
 }

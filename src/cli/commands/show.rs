@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Show what crossed the wire: a line a message, in full, as a table or as JSON.
 #[derive(Debug, Args)]
@@ -104,6 +104,8 @@ Filter terms, joined by and (or nothing), or, not and parentheses:
 
 /// How long a follower waits before it looks again.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
+/// How often a follower of a live session looks whether that lives.
+const LOOK_WHETHER_IT_LIVES: Duration = Duration::from_millis(500);
 
 pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
@@ -130,7 +132,14 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         Source::AsAsked(Box::new(reader))
     };
     // A session that was killed writes no end; whether it lives tells where its reel ends.
-    let goes_on = || args.follow && live.as_ref().is_none_or(Live::lives);
+    let mut looked = Instant::now();
+    let goes_on = || {
+        let is_due = live.is_some() && looked.elapsed() >= LOOK_WHETHER_IT_LIVES;
+        if is_due {
+            looked = Instant::now();
+        }
+        args.follow && (!is_due || live.as_ref().is_some_and(Live::lives))
+    };
     let damaged = show.run(source, &path, context, goes_on)?;
     show.form.finish(context)?;
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
@@ -283,7 +292,7 @@ impl Show {
         mut source: Source,
         path: &Path,
         context: &Context,
-        goes_on: impl Fn() -> bool,
+        mut goes_on: impl FnMut() -> bool,
     ) -> Result<bool, CommandError> {
         let mut is_last_look = false;
         let mut damaged = false;

@@ -359,3 +359,48 @@ fn a_closed_connection_fails_what_waits() {
     opening.start(ms(0));
     assert_eq!(failure(&opening.closed(ms(1))).0, None);
 }
+
+fn joined(era: Era, version: &str) -> ClientEngine {
+    let handshake = Handshake::read(era, version.to_owned(), &Value::Null, Vec::new());
+    let join = Some(Joined { handshake, id_prefix: "mcpreel-0123abcd-".to_owned() });
+    ClientEngine::new(ClientConfig { join, ..config(EraChoice::Auto) })
+}
+
+#[test]
+fn a_connection_that_is_joined_is_open_at_once_and_its_ids_are_its_own() {
+    let mut client = joined(Era::Legacy, "2025-06-18");
+    let (asked, held) = client.request_with_deadline(ms(0), "a", Params::Absent, ms(50));
+    assert!(held.is_empty(), "not before the start");
+    let started = client.start(ms(0));
+    assert_eq!(handshake(&started).version_text, "2025-06-18");
+    assert_eq!(sent(&started), [r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"a"}"#]);
+    // Others' answers are others': the same number, another prefix.
+    for id in ["1", r#""1""#, r#""mcpreel-ffffffff-1""#] {
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+        assert!(matches!(&client.receive(ms(1), answer.as_bytes())[..], [Output::Stray { .. }]), "{id}");
+    }
+    let over = client.wake(ms(50));
+    assert_eq!(sent_value(&over)["params"]["requestId"], "mcpreel-0123abcd-1");
+    let late = client.receive(ms(51), br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}"#);
+    assert!(matches!(&late[..], [Output::Answered { handle, late: true, .. }] if *handle == asked));
+}
+
+#[test]
+fn a_joined_connection_of_the_modern_era_says_who_asks() {
+    let mut client = joined(Era::Modern, "2026-07-28");
+    client.start(ms(0));
+    let (_, asked) = client.request(ms(0), "tools/list", Params::Absent);
+    let carried = &sent_value(&asked)["params"]["_meta"];
+    assert_eq!(carried[meta::PROTOCOL_VERSION], "2026-07-28");
+    assert_eq!(carried[meta::CLIENT_INFO]["name"], "mcpreel");
+}
+
+#[test]
+fn a_connection_that_fails_says_why() {
+    let mut client = joined(Era::Legacy, "2025-06-18");
+    client.start(ms(0));
+    client.request(ms(0), "a", Params::Absent);
+    assert_eq!(failure(&client.lost(ms(1), "the server does not read")), (None, "the server does not read".to_owned()));
+    let (handle, later) = client.request(ms(2), "b", Params::Absent);
+    assert_eq!(failure(&later), (Some(handle), "the server does not read".to_owned()));
+}

@@ -248,6 +248,35 @@ fn modern_requests_repeat_themselves_in_headers() {
 }
 
 #[test]
+fn headers_of_tool_parameters_are_learned_when_they_are_missed() {
+    let stage = Stage::new();
+    let web = Web::start(modern(|asked| match asked.method() {
+        "tools/list" if asked.body["params"]["cursor"].is_null() => {
+            Reply::result(asked, json!({"tools": [{"name": "other"}], "nextCursor": "page 2"}))
+        }
+        "tools/list" => {
+            let properties = json!({"region": {"type": "string", "x-mcp-header": "Region"}});
+            Reply::result(asked, json!({"tools": [{"name": "t", "inputSchema": {"properties": properties}}]}))
+        }
+        _ if asked.header("mcp-param-region") == Some("us west") => Reply::result(asked, json!({"content": []})),
+        _ => Reply::error(400, asked, -32020),
+    }));
+    let call = |tool: &str| {
+        let name = format!("name={tool}");
+        stage.run(&["call", "tools/call", &name, "arguments.region=us west", "--url", &web.url("/"), "-v"], "")
+    };
+    let output = call("t");
+    assert_eq!((output.code(), output.json()), (0, json!({"content": []})), "{output:?}");
+    assert!(output.err().contains("misses headers for t"), "{output:?}");
+    assert_eq!(web.story(), ["server/discover", "tools/call", "tools/list", "tools/list", "tools/call"]);
+    let listed = web.first("tools/list");
+    assert_eq!(listed.header("mcp-method"), Some("tools/list"));
+    assert_eq!(listed.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    let unlisted = call("none");
+    assert_eq!((unlisted.code(), &unlisted.json()["code"]), (1, &json!(-32020)), "{unlisted:?}");
+}
+
+#[test]
 fn modern_errors_come_with_any_status_and_any_id() {
     let stage = Stage::new();
     for id in [Value::Null, json!(2), json!("server-error")] {
@@ -437,24 +466,22 @@ fn a_flood_takes_bounded_memory_and_the_time_limit_holds() {
     let stage = Stage::new();
     let noise = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x".repeat(4000)}});
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
-    for (message, is_answered) in [(noise, true), (ping, false)] {
+    for message in [noise, ping] {
         let web = Web::start(legacy("2025-11-25", None, move |asked| match asked.method() {
             "tools/list" => Reply::events([Step::Flood(format!("data: {message}\n\n").into())]),
             _ => no_tools(asked),
         }));
-        let _ = is_answered;
         let url = web.url("/");
         let live = stage.start(&["call", "tools/list", "--url", &url, "--timeout", "1500ms"]);
         let status = format!("/proc/{}/status", live.pid());
         let mut peak = 0;
-        let ended = until("the flood is given up", || {
+        until("the flood is given up", || {
             let text = std::fs::read_to_string(&status).unwrap_or_default();
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|kib| kib.parse::<u64>().ok());
             peak = peak.max(kib.unwrap_or_default());
             kib.is_none().then_some(())
         });
-        let () = ended;
         let output = live.end();
         failed(&output, 5, &["no answer to tools/list"]);
         assert!((1..100 << 10).contains(&peak), "{peak} KiB");

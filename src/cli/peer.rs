@@ -134,7 +134,8 @@ impl Peer {
         }
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
         if let Some((recorder, _)) = &recorder {
-            let told = json!({"transport": transport_name(&carrier), "url": secrets::redact_arguments(&[remote.url.clone()])[0]});
+            let url = secrets::redact_arguments(std::slice::from_ref(&remote.url));
+            let told = json!({"transport": transport_name(&carrier), "url": url.first()});
             recorder.note(EventKind::StreamOpened, &told);
         }
         let onlookers = Onlookers {

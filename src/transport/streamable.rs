@@ -38,6 +38,10 @@ const GET_HEAD: Duration = Duration::from_millis(500);
 const ENDPOINT: Duration = Duration::from_secs(10);
 /// How long the end of a session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How many pages of tools are read to learn what a tool's headers are.
+const MOST_PAGES: usize = 32;
+/// The id of requests that the transport makes for itself; the engine's are numbers.
+const OWN_ID: &str = "\"headers\"";
 /// The most that is read of a refusal.
 const REFUSAL_LIMIT: usize = 1 << 20;
 
@@ -90,6 +94,8 @@ struct State {
     version: Option<String>,
     is_modern: bool,
     marks: ToolMarks,
+    /// Where the next page of tools begins, after a `tools/list` of the transport's own.
+    cursor: Option<String>,
     /// Requests of the modern era whose answer is being read.
     open: HashMap<Vec<u8>, AbortHandle>,
     /// Where HTTP+SSE takes messages, once it is that.
@@ -125,6 +131,11 @@ impl Call {
             }
         }
         Self { id, method, is_modern: state.is_modern, headers, message: message.into() }
+    }
+
+    /// Whether the transport made it for itself.
+    fn is_own(&self) -> bool {
+        self.id.as_deref() == Some(OWN_ID.as_bytes())
     }
 
     /// Whether this message of the server's answers it.
@@ -250,7 +261,13 @@ impl Client {
     }
 
     async fn request(self: Arc<Self>, call: Call) {
-        let failure = self.ask(&call).await.err();
+        let mut failure = self.ask(&call).await.err();
+        if failure.as_ref().is_some_and(|failure| failure.code() == Some(errors::HEADER_MISMATCH))
+            && self.learn_tool(&call).await
+        {
+            let again = Call::read(call.message.to_vec(), &mut self.state());
+            failure = self.ask(&again).await.err();
+        }
         if let Some(failure) = failure {
             let failure = match call.method.as_str() {
                 "initialize" if failure.may_be_older() => self.fall_back(&call, failure).await.err(),
@@ -263,6 +280,35 @@ impl Client {
         if let Some(id) = &call.id {
             self.state().open.remove(id);
         }
+    }
+
+    /// Reads the list of tools where the server misses headers that only the list can tell (2026-07-28, headers of tool
+    /// parameters); whether it told something new.
+    async fn learn_tool(&self, call: &Call) -> bool {
+        let params = Envelope::scan(&call.message).params.unwrap_or_default();
+        let Some(tool) = json::str_member(params, "name").filter(|_| call.is_modern && call.method == "tools/call")
+        else {
+            return false;
+        };
+        let meta = String::from_utf8_lossy(json::member(params, "_meta").unwrap_or(b"{}"));
+        if self.state().marks.knows(&tool) {
+            return false;
+        }
+        self.step(format!("the server misses headers for {tool}; reading tools/list, then trying again"));
+        let mut cursor = String::new();
+        for _ in 0..MOST_PAGES {
+            let message = format!(
+                r#"{{"jsonrpc":"2.0","id":{OWN_ID},"method":"tools/list","params":{{{cursor}"_meta":{meta}}}}}"#
+            );
+            let list = Call::read(message.into_bytes(), &mut self.state());
+            let is_read = self.exchange(&list).await.is_ok();
+            let mut state = self.state();
+            match state.cursor.take() {
+                Some(next) if is_read && !state.marks.knows(&tool) => cursor = format!(r#""cursor":{next},"#),
+                _ => return state.marks.knows(&tool),
+            }
+        }
+        false
     }
 
     async fn ask(&self, call: &Call) -> Result<(), Failure> {
@@ -327,7 +373,9 @@ impl Client {
             }
             self.learn(call, &envelope)
         });
-        let _ = self.incoming.send(Incoming::Message(message)).await;
+        if !(answers && call.is_some_and(Call::is_own)) {
+            let _ = self.incoming.send(Incoming::Message(message)).await;
+        }
         answers
     }
 
@@ -342,7 +390,12 @@ impl Client {
                     json::str_member(result, "protocolVersion").filter(|version| http::names_version(version));
                 self.state().version = version.map(|version| version.into_owned());
             }
-            ("tools/list", Some(result)) if call.is_modern => self.state().marks.learn(result),
+            ("tools/list", Some(result)) if call.is_modern => {
+                let mut state = self.state();
+                state.marks.learn(result);
+                let next = json::member(result, "nextCursor").filter(|next| call.is_own() && next.starts_with(b"\""));
+                state.cursor = next.map(|next| String::from_utf8_lossy(next).into_owned());
+            }
             _ => {}
         }
         true

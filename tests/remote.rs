@@ -10,6 +10,8 @@ mod web;
 
 use common::{Output, Stage, finish, until};
 use futures_util::{SinkExt, StreamExt};
+use mcpreel::transport::http::{Seen, Watch};
+use mcpreel::transport::{Incoming, Onlookers, Remote};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -727,4 +729,66 @@ fn fire_attaches_too() {
     let output = stage.run(&words, "");
     assert_eq!(output.code(), 0, "{output:?}");
     assert_eq!(web.first("conversation/userMessage").body["params"]["content"], "hi");
+}
+
+/// Keeps what it sees, each in a word.
+#[derive(Default)]
+struct Kept(Mutex<Vec<String>>);
+
+impl Kept {
+    fn keep(&self, what: String) {
+        self.0.lock().expect("no panic").push(what);
+    }
+}
+
+impl Watch for Kept {
+    fn begin(&self, connection: u32) -> u32 {
+        let mut kept = self.0.lock().expect("no panic");
+        let number = u32::try_from(kept.len()).expect("a few");
+        kept.push(format!("begin {connection}"));
+        number
+    }
+
+    fn see(&self, _exchange: u32, seen: Seen<'_>) {
+        self.keep(match seen {
+            Seen::Request(head) => format!("{} {}", head.method, head.uri.path()),
+            Seen::RequestBody(bytes) => format!("> {}", String::from_utf8_lossy(bytes)),
+            Seen::RequestEnd(why) => format!("> end {why:?}"),
+            Seen::Response(head) => head.status.to_string(),
+            Seen::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
+            Seen::ResponseEnd(why) => format!("< end {why:?}"),
+        });
+    }
+
+    fn hung_up(&self, connection: u32) {
+        self.keep(format!("hung up {connection}"));
+    }
+}
+
+#[test]
+fn a_watch_sees_each_exchange_to_its_end() {
+    let web = Web::start(|asked| match asked.method() {
+        "held" => Reply::events([say("data: {}\n\n"), Step::Hold]),
+        _ => Reply::result(asked, json!(7)),
+    });
+    let remote = Remote { url: web.url("/mcp"), ..Remote::default() };
+    let kept = Arc::new(Kept::default());
+    let onlookers = Onlookers { exchanges: Some(kept.clone()), ..Onlookers::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut link = remote.attach(Arc::new(|_| {}), onlookers).await.expect("attached");
+        for (asked, answered) in [("ask", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}"), ("held", "{}")] {
+            assert!(link.send(format!("{{\"id\":1,\"method\":\"{asked}\"}}").into_bytes()).await);
+            assert_eq!(link.receive().await, Incoming::Message(answered.as_bytes().to_vec()));
+        }
+        link.close();
+        assert_eq!(link.receive().await, Incoming::Closed);
+    });
+    let seen = kept.0.lock().expect("no panic").clone();
+    let ask = ["begin 1", "POST /mcp", "> {\"id\":1,\"method\":\"ask\"}", "> end None", "200 OK"];
+    assert_eq!(seen[..5], ask);
+    assert_eq!(seen[5..7], ["< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}", "< end None"]);
+    let held = ["begin 1", "POST /mcp", "> {\"id\":1,\"method\":\"held\"}", "> end None", "200 OK"];
+    assert_eq!(seen[7..12], held);
+    assert_eq!(seen[12..], ["< data: {}\n\n", "< end Some(\"closed by the client\")", "hung up 1"]);
 }

@@ -159,8 +159,9 @@ pub type Stream = MaybeHttpsStream<super::proxy::Reached>;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that a response's head may take up.
 const HEAD_LIMIT: usize = 256 << 10;
-/// How long an idle connection is kept.
-const IDLE: Duration = Duration::from_secs(30);
+/// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
+/// into a connection that is just being closed.
+const IDLE: Duration = Duration::from_secs(4);
 
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.

@@ -199,6 +199,7 @@ async fn run(client: Arc<Client>, mut outgoing: mpsc::Receiver<Vec<u8>>) {
     }
     tasks.shutdown().await;
     client.end_session().await;
+    client.endpoint.hang_up();
     let _ = client.incoming.send(Incoming::Closed).await;
 }
 
@@ -224,11 +225,7 @@ impl Client {
             return;
         }
         let opens_stream = call.method == "notifications/initialized" && self.listens();
-        self.in_order(tasks, IN_ORDER, |client, done| async move {
-            client.notify(call).await;
-            drop(done);
-        })
-        .await;
+        self.in_order(tasks, IN_ORDER, |client, done| async move { client.notify(call, done).await }).await;
         if opens_stream {
             self.in_order(tasks, GET_HEAD, |client, done| async move { client.listen(done).await }).await;
         }
@@ -321,7 +318,9 @@ impl Client {
 
     /// A request that is not answered.
     async fn give_up(&self, call: &Call, failure: Failure) {
-        if let Some(advice) = &failure.advice {
+        // After a probe that an older server refused, there is nothing to be done about that.
+        let goes_on = call.method == "server/discover" && failure.may_be_older();
+        if let Some(advice) = failure.advice.as_ref().filter(|_| !goes_on) {
             (self.tell)(Told::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
@@ -409,22 +408,16 @@ impl Client {
         loop {
             let before = place.last.clone();
             let end = self.hear(answer.events(), call, &mut place, &mut answered).await;
-            let what = call.map_or("the GET stream", |call| &call.method);
-            let how = match end {
-                NoEvent::TooLarge => {
-                    let limit = MESSAGE_LIMIT >> 20;
-                    return Err(Failure::new(format!("the server sent an event of more than {limit} MiB on {what}")));
-                }
-                NoEvent::Broken(reason) => format!("broke off ({reason})"),
-                NoEvent::End => "ended".to_owned(),
-            };
             if answered {
                 return Ok(());
             }
             let told = match call {
-                Some(call) => format!("the stream {how} before the answer to {}", call.method),
-                None => format!("the GET stream {how}"),
+                Some(call) => format!("the stream {end} before the answer to {}", call.method),
+                None => format!("the GET stream {end}"),
             };
+            if end == NoEvent::TooLarge {
+                return Err(Failure::new(told));
+            }
             let Some(last) = place.last.clone().filter(|_| !call.is_some_and(|call| call.is_modern)) else {
                 return Err(Failure::new(told));
             };
@@ -504,11 +497,12 @@ impl Client {
     }
 
     /// A notification, or an answer to the server. Its failure fails no request, so it is only told.
-    async fn notify(&self, call: Call) {
+    async fn notify(&self, call: Call, arrived: oneshot::Sender<()>) {
         let older = self.state().older.clone();
         let endpoint = older.as_ref().unwrap_or(&self.endpoint);
         let failure = match endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await {
             Ok(answer) if answer.status().is_success() => {
+                drop(arrived);
                 // Read to its end, so that the connection can be used again.
                 let _ = answer.whole(REFUSAL_LIMIT).await;
                 return;
@@ -579,7 +573,7 @@ impl Client {
         let mut place = Place::default();
         let mut answered = false;
         let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
-        self.step(format!("the stream of HTTP+SSE ended: {end:?}"));
+        (self.tell)(Told::Advice(&format!("the stream of HTTP+SSE {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }
@@ -592,7 +586,10 @@ impl Client {
             }
             let mut events = answer.events();
             loop {
-                let block = events.next().await.map_err(|end| format!("no endpoint came: {end:?}"))?;
+                let block = events
+                    .next()
+                    .await
+                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
                 let event = SseEvent::parse(&block);
                 if event.event.as_deref() == Some("endpoint") {
                     let data = event.data.unwrap_or_default();

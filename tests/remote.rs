@@ -206,6 +206,14 @@ fn a_stream_that_cannot_be_resumed_fails_its_request() {
         }));
         failed(&list(&stage, &web.url("/"), &[]), 4, &[said, "the answer to tools/list"]);
     }
+    let body = Web::start(legacy("2025-11-25", None, |asked| match asked.method() {
+        "tools/list" => {
+            let half = Reply::text(200, "application/json", "{\"jsonrpc\"");
+            Reply { steps: [half.steps.clone(), vec![Step::Break]].concat(), ..half }
+        }
+        _ => no_tools(asked),
+    }));
+    failed(&list(&stage, &body.url("/"), &[]), 4, &["the answer to tools/list did not come whole"]);
 }
 
 #[test]
@@ -295,7 +303,7 @@ fn modern_errors_come_with_any_status_and_any_id() {
 fn a_modern_request_is_cancelled_by_closing_its_stream() {
     let stage = Stage::new();
     let web = Web::start(modern(|_| Reply::events([say(": open\n\n"), Step::Hold])));
-    let output = list(&stage, &web.url("/mcp"), &["--timeout", "300ms", "-v"]);
+    let output = list(&stage, &web.url("/mcp"), &["--timeout", "1s", "-v"]);
     failed(&output, 5, &["no answer to tools/list", "cancelled by closing"]);
     until("the stream is closed", || (web.given_up() == 1).then_some(()));
     assert_eq!(web.story(), ["server/discover", "tools/list"]);
@@ -309,7 +317,7 @@ fn a_legacy_request_is_cancelled_by_a_notification() {
         "notifications/cancelled" => Reply::empty(202),
         _ => no_tools(asked),
     }));
-    failed(&list(&stage, &web.url("/mcp"), &["--timeout", "300ms"]), 5, &["no answer to tools/list"]);
+    failed(&list(&stage, &web.url("/mcp"), &["--timeout", "1s"]), 5, &["no answer to tools/list"]);
     assert_eq!(web.first("notifications/cancelled").body["params"]["requestId"], web.first("tools/list").body["id"]);
 }
 
@@ -399,7 +407,7 @@ fn a_server_that_never_answers_costs_the_time_limit() {
         &["initialize", "--timeout"],
     );
     let later = Web::start(legacy("2025-11-25", Some("s"), |_| Reply::silent()));
-    failed(&list(&stage, &later.url("/mcp"), &["--timeout", "300ms"]), 5, &["no answer to tools/list"]);
+    failed(&list(&stage, &later.url("/mcp"), &["--timeout", "1s"]), 5, &["no answer to tools/list"]);
 }
 
 #[test]
@@ -658,6 +666,26 @@ fn a_websocket_carries_one_message_a_frame() {
     assert_eq!((&messages[4]["dir"], &messages[4]["message"]["result"]["tools"]), (&json!("s2c"), &json!([])));
     let bye = stage.run(&["call", "bye", "--url", &url, "--era", "legacy"], "");
     failed(&bye, 4, &["closed the connection before it answered bye", "1008 not you"]);
+}
+
+#[test]
+fn a_websocket_takes_the_ways_of_http() {
+    let stage = Stage::new();
+    let (port, _) = socket(Some("mcp"), false);
+    let (proxy, asked) = tunnel("200 OK");
+    let environment = [("http_proxy", format!("http://127.0.0.1:{proxy}"))];
+    let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let url = format!("ws://127.0.0.1:{port}/");
+    succeeded(&list_with(&stage, &url, &["--era", "legacy"], &environment));
+    assert!(asked.recv().expect("the proxy was asked").starts_with(&format!("CONNECT 127.0.0.1:{port} ")));
+    let (web, _) = Web::start_tls(|_| Reply::empty(403));
+    let url = format!("wss://127.0.0.1:{}/path", web.port);
+    failed(&list(&stage, &url, &[]), 4, &["ertificate", "--insecure"]);
+    let output = list(&stage, &url, &["--insecure", "-H", "X-A: b"]);
+    failed(&output, 4, &["certificate is not checked", "HTTP 403"]);
+    let opening = web.first("GET");
+    assert_eq!((opening.target.as_str(), opening.header("x-a")), ("/path", Some("b")));
+    assert_eq!(opening.header("sec-websocket-protocol"), Some("mcp"));
 }
 
 #[test]

@@ -797,6 +797,7 @@ impl Watch for Kept {
 fn a_watch_sees_each_exchange_to_its_end() {
     let web = Web::start(|asked| match asked.method() {
         "held" => Reply::events([say("data: {}\n\n"), Step::Hold]),
+        "last" => Reply::events([event(&answer(asked, json!(8)))]),
         _ => Reply::result(asked, json!(7)),
     });
     let remote = Remote { url: web.url("/mcp"), ..Remote::default() };
@@ -805,9 +806,10 @@ fn a_watch_sees_each_exchange_to_its_end() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut link = remote.attach(Arc::new(|_| {}), onlookers).await.expect("attached");
-        for (asked, answered) in [("ask", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}"), ("held", "{}")] {
+        let result = |number| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{number}}}");
+        for (asked, answered) in [("ask", result(7)), ("held", "{}".to_owned()), ("last", result(8))] {
             assert!(link.send(format!("{{\"id\":1,\"method\":\"{asked}\"}}").into_bytes()).await);
-            assert_eq!(link.receive().await, Incoming::Message(answered.as_bytes().to_vec()));
+            assert_eq!(link.receive().await, Incoming::Message(answered.into_bytes()));
         }
         link.close();
         assert_eq!(link.receive().await, Incoming::Closed);
@@ -818,5 +820,7 @@ fn a_watch_sees_each_exchange_to_its_end() {
     assert_eq!(seen[5..7], ["< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}", "< end None"]);
     let held = ["begin 1", "POST /mcp", "> {\"id\":1,\"method\":\"held\"}", "> end None", "200 OK"];
     assert_eq!(seen[7..12], held);
-    assert_eq!(seen[12..], ["< data: {}\n\n", "< end Some(\"closed by the client\")", "hung up 1"]);
+    assert_eq!(seen[12], "< data: {}\n\n");
+    // The stream with the answer is read to its end, though the link was closed before.
+    assert_eq!(seen[19..], ["< end None", "< end Some(\"closed by the client\")", "hung up 1"]);
 }

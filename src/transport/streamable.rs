@@ -42,6 +42,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const MOST_PAGES: usize = 32;
 /// The id of requests that the transport makes for itself; the engine's are numbers.
 const OWN_ID: &str = "\"headers\"";
+/// How long the ends of streams are waited for whose request is answered.
+const SETTLE: Duration = Duration::from_millis(50);
 /// The most that is read of a refusal.
 const REFUSAL_LIMIT: usize = 1 << 20;
 
@@ -98,6 +100,8 @@ struct State {
     cursor: Option<String>,
     /// Requests of the modern era whose answer is being read.
     open: HashMap<Vec<u8>, AbortHandle>,
+    /// The work on the GET stream.
+    listener: Option<AbortHandle>,
     /// Where HTTP+SSE takes messages, once it is that.
     older: Option<Endpoint>,
 }
@@ -197,7 +201,7 @@ async fn run(client: Arc<Client>, mut outgoing: mpsc::Receiver<Vec<u8>>) {
             Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
         }
     }
-    tasks.shutdown().await;
+    client.settle(tasks).await;
     client.end_session().await;
     client.endpoint.hang_up();
     let _ = client.incoming.send(Incoming::Closed).await;
@@ -227,8 +231,26 @@ impl Client {
         let opens_stream = call.method == "notifications/initialized" && self.listens();
         self.in_order(tasks, IN_ORDER, |client, done| async move { client.notify(call, done).await }).await;
         if opens_stream {
-            self.in_order(tasks, GET_HEAD, |client, done| async move { client.listen(done).await }).await;
+            let work = |client: Arc<Self>, done| async move { client.listen(done).await };
+            let listener = self.in_order(tasks, GET_HEAD, work).await;
+            self.state().listener = Some(listener);
         }
+    }
+
+    /// Ends all work. A stream that is only to be read to its end has a moment for that; one that goes on by its nature
+    /// has not.
+    async fn settle(&self, mut tasks: JoinSet<()>) {
+        let (listener, older) = {
+            let mut state = self.state();
+            (state.listener.take(), state.older.is_some())
+        };
+        if let Some(listener) = listener {
+            listener.abort();
+        }
+        if !older {
+            let _ = timeout(SETTLE, async { while tasks.join_next().await.is_some() {} }).await;
+        }
+        tasks.shutdown().await;
     }
 
     /// Starts some work and waits, for so long at most, until it drops what it is given.
@@ -237,10 +259,11 @@ impl Client {
         tasks: &mut JoinSet<()>,
         limit: Duration,
         work: impl FnOnce(Arc<Self>, oneshot::Sender<()>) -> F,
-    ) {
+    ) -> AbortHandle {
         let (done, is_done) = oneshot::channel();
-        tasks.spawn(work(Arc::clone(self), done));
+        let handle = tasks.spawn(work(Arc::clone(self), done));
         let _ = timeout(limit, is_done).await;
+        handle
     }
 
     fn listens(&self) -> bool {

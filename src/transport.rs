@@ -1,6 +1,6 @@
 //! The only home of processes and sockets.
 //!
-//! Never: reels, what a method means, proposals.
+//! Never: reels, proposals, what a method means but for HTTP's own rules.
 
 pub mod access;
 pub mod child;

@@ -309,6 +309,7 @@ fn settles(output: &Output, handle: RequestHandle) -> Option<Result<Answer, Fail
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::client::EraChoice;
     use crate::wire::{Envelope, json};
 
     /// A server in memory: answers each request by `answer`, drops it where that gives nothing.
@@ -344,6 +345,34 @@ mod tests {
         assert_eq!(json::at_path(&answer.message, &["result", "n"]), Some(&b"1.0"[..]));
         let failure = connection.request("silent", Params::Absent, |_| {}).await.expect_err("times out");
         assert!(matches!(failure, Failure::TimedOut { after, .. } if after == Duration::from_secs(30)));
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_server_that_takes_nothing_and_asks_without_end_is_given_up_in_time() {
+        let (ours, mut served) = Link::served();
+        tokio::spawn(async move {
+            let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+            while served.incoming.send(Incoming::Message(ping.to_vec())).await.is_ok() {}
+            served.outgoing.recv().await
+        });
+        let config = ClientConfig { era: EraChoice::Legacy, ..ClientConfig::new("test", "1") };
+        let mut connection = Connection::open(config, ours, |_| {}).await;
+        let failure = connection.ready(|_| {}).await.expect_err("times out");
+        assert!(matches!(failure, Failure::TimedOut { method, .. } if method == "initialize"));
+        connection.runner.close().await;
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn what_is_still_to_be_sent_goes_out_before_the_end() {
+        let (ours, mut theirs) = Link::pair();
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        connection.runner.take(vec![Output::Send(b"last".to_vec())]);
+        connection.runner.close().await;
+        let mut heard = Vec::new();
+        while let Incoming::Message(message) = theirs.receive().await {
+            heard.push(message);
+        }
+        assert_eq!((heard.len(), heard.last().map(Vec::as_slice)), (2, Some(&b"last"[..])));
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

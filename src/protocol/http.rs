@@ -146,7 +146,7 @@ mod tests {
         modern_headers(&Envelope::scan(message.as_bytes()), marks)
     }
 
-    fn pairs<'a>(headers: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+    fn pairs(headers: &[(String, String)]) -> Vec<(&str, &str)> {
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 

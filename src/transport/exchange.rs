@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The most that one message may take up, in a body or in an event.
 pub const MESSAGE_LIMIT: usize = 64 << 20;
 
+/// The number under which the watch knows all exchanges: this client is one client, whatever connections it has.
+const CONNECTION: u32 = 1;
+
 /// One URL of a server, and how to ask it.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -83,6 +86,11 @@ impl Endpoint {
         }
     }
 
+    /// Tells the watch that there will be no more exchanges.
+    pub fn hang_up(&self) {
+        self.watch.hung_up(CONNECTION);
+    }
+
     /// The headers of one request: its own, and the shared ones, which win.
     fn headers(&self, own: &HeaderMap) -> HeaderMap {
         let mut all = HeaderMap::new();
@@ -144,7 +152,7 @@ struct Exchange {
 
 impl Exchange {
     fn begin(watch: &SharedWatch, head: &request::Parts) -> Self {
-        Self { number: watch.begin(1, head), watch: Arc::clone(watch), is_over: false }
+        Self { number: watch.begin(CONNECTION, head), watch: Arc::clone(watch), is_over: false }
     }
 
     fn see(&self, seen: Seen<'_>) {
@@ -242,14 +250,17 @@ pub struct Events {
     is_over: bool,
 }
 
-/// Why there is no next event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why there is no next event; said of the stream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoEvent {
     /// The stream came to its end.
+    #[error("ended")]
     End,
     /// It broke off.
+    #[error("broke off ({0})")]
     Broken(String),
     /// An event is larger than [`MESSAGE_LIMIT`].
+    #[error("had an event of more than {} MiB", MESSAGE_LIMIT >> 20)]
     TooLarge,
 }
 

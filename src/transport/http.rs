@@ -12,6 +12,7 @@ use hyper::{Request, Response, Uri, http};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,9 +81,12 @@ impl HttpError {
         })
     }
 
-    /// Reads what went wrong on the way to `place` from an error and its causes.
-    pub(super) fn read(place: &str, error: &(dyn std::error::Error + 'static)) -> Self {
-        let told = format!("cannot reach {place}: {}", whole(error));
+    /// Reads from an error and its causes why `place` cannot be reached.
+    pub(super) fn unreachable(place: &str, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self::read(place, format!("cannot reach {place}: {}", whole(error)), error)
+    }
+
+    fn read(place: &str, told: String, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
             let text = found.to_string();
@@ -95,15 +99,16 @@ impl HttpError {
             if text.contains("dns error") || text.contains("failed to lookup address") {
                 return Self::UnknownHost(told);
             }
-            // An error of the TLS layer comes wrapped in one of the system's, which hides it from `source`.
-            let inner = found.downcast_ref::<io::Error>();
-            let tls = inner.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
-            match (tls.or(found.downcast_ref()), inner.map(io::Error::kind)) {
-                (Some(rustls::Error::InvalidCertificate(_)), _) => return Self::Certificate(told),
-                (_, Some(io::ErrorKind::ConnectionRefused)) => return Self::Refused(told),
-                _ => {}
+            if let Some(rustls::Error::InvalidCertificate(_)) = found.downcast_ref() {
+                return Self::Certificate(told);
             }
-            cause = found.source();
+            let system = found.downcast_ref::<io::Error>();
+            if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+                return Self::Refused(told);
+            }
+            // An error wrapped in one of the system's is hidden from `source`.
+            let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn std::error::Error + 'static));
+            cause = wrapped.or_else(|| found.source());
         }
         Self::Exchange(told)
     }
@@ -168,8 +173,9 @@ pub type Stream = MaybeHttpsStream<super::reach::Reached>;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that a response's head may take up.
 const HEAD_LIMIT: usize = 256 << 10;
-/// How long an idle connection is kept.
-const IDLE: Duration = Duration::from_secs(30);
+/// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
+/// into a connection that is just being closed.
+const IDLE: Duration = Duration::from_secs(4);
 
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.
@@ -198,7 +204,13 @@ impl HttpClient {
             request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
         }
         let place = place(request.uri());
-        self.client.request(request).await.map_err(|error| HttpError::read(&place, &error))
+        self.client.request(request).await.map_err(|error| {
+            let cause = error.source().unwrap_or(&error);
+            if error.is_connect() {
+                return HttpError::unreachable(&place, cause);
+            }
+            HttpError::read(&place, format!("the exchange with {place} broke off: {}", whole(cause)), cause)
+        })
     }
 
     /// Connects without sending anything, for another protocol on the same ways.
@@ -207,8 +219,8 @@ impl HttpClient {
         let mut connector = HttpsConnector::from((self.reach.tunnelling(), Arc::clone(&self.tls)));
         std::future::poll_fn(|context| connector.poll_ready(context))
             .await
-            .map_err(|error| HttpError::read(&place, &*error))?;
-        connector.call(uri).await.map_err(|error| HttpError::read(&place, &*error))
+            .map_err(|error| HttpError::unreachable(&place, &*error))?;
+        connector.call(uri).await.map_err(|error| HttpError::unreachable(&place, &*error))
     }
 }
 

@@ -41,7 +41,7 @@ async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             Err(HttpError::Refused(format!("cannot reach {place}: there is no such socket")))
         }
-        Ok(Err(error)) => Err(HttpError::read(place, &error)),
+        Ok(Err(error)) => Err(HttpError::unreachable(place, &error)),
         Err(_) => Err(HttpError::Exchange(format!("cannot reach {place}: no connection within {CONNECT_TIMEOUT:?}"))),
     }
 }

@@ -38,6 +38,12 @@ const GET_HEAD: Duration = Duration::from_millis(500);
 const ENDPOINT: Duration = Duration::from_secs(10);
 /// How long the end of a session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How many pages of tools are read to learn what a tool's headers are.
+const MOST_PAGES: usize = 32;
+/// The id of requests that the transport makes for itself; the engine's are numbers.
+const OWN_ID: &str = "\"headers\"";
+/// How long the ends of streams are waited for whose request is answered.
+const SETTLE: Duration = Duration::from_millis(50);
 /// The most that is read of a refusal.
 const REFUSAL_LIMIT: usize = 1 << 20;
 
@@ -90,8 +96,12 @@ struct State {
     version: Option<String>,
     is_modern: bool,
     marks: ToolMarks,
+    /// Where the next page of tools begins, after a `tools/list` of the transport's own.
+    cursor: Option<String>,
     /// Requests of the modern era whose answer is being read.
     open: HashMap<Vec<u8>, AbortHandle>,
+    /// The work on the GET stream.
+    listener: Option<AbortHandle>,
     /// Where HTTP+SSE takes messages, once it is that.
     older: Option<Endpoint>,
 }
@@ -125,6 +135,11 @@ impl Call {
             }
         }
         Self { id, method, is_modern: state.is_modern, headers, message: message.into() }
+    }
+
+    /// Whether the transport made it for itself.
+    fn is_own(&self) -> bool {
+        self.id.as_deref() == Some(OWN_ID.as_bytes())
     }
 
     /// Whether this message of the server's answers it.
@@ -186,8 +201,9 @@ async fn run(client: Arc<Client>, mut outgoing: mpsc::Receiver<Vec<u8>>) {
             Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
         }
     }
-    tasks.shutdown().await;
+    client.settle(tasks).await;
     client.end_session().await;
+    client.endpoint.hang_up();
     let _ = client.incoming.send(Incoming::Closed).await;
 }
 
@@ -213,14 +229,28 @@ impl Client {
             return;
         }
         let opens_stream = call.method == "notifications/initialized" && self.listens();
-        self.in_order(tasks, IN_ORDER, |client, done| async move {
-            client.notify(call).await;
-            drop(done);
-        })
-        .await;
+        self.in_order(tasks, IN_ORDER, |client, done| async move { client.notify(call, done).await }).await;
         if opens_stream {
-            self.in_order(tasks, GET_HEAD, |client, done| async move { client.listen(done).await }).await;
+            let work = |client: Arc<Self>, done| async move { client.listen(done).await };
+            let listener = self.in_order(tasks, GET_HEAD, work).await;
+            self.state().listener = Some(listener);
         }
+    }
+
+    /// Ends all work. A stream that is only to be read to its end has a moment for that; one that goes on by its nature
+    /// has not.
+    async fn settle(&self, mut tasks: JoinSet<()>) {
+        let (listener, older) = {
+            let mut state = self.state();
+            (state.listener.take(), state.older.is_some())
+        };
+        if let Some(listener) = listener {
+            listener.abort();
+        }
+        if !older {
+            let _ = timeout(SETTLE, async { while tasks.join_next().await.is_some() {} }).await;
+        }
+        tasks.shutdown().await;
     }
 
     /// Starts some work and waits, for so long at most, until it drops what it is given.
@@ -229,10 +259,11 @@ impl Client {
         tasks: &mut JoinSet<()>,
         limit: Duration,
         work: impl FnOnce(Arc<Self>, oneshot::Sender<()>) -> F,
-    ) {
+    ) -> AbortHandle {
         let (done, is_done) = oneshot::channel();
-        tasks.spawn(work(Arc::clone(self), done));
+        let handle = tasks.spawn(work(Arc::clone(self), done));
         let _ = timeout(limit, is_done).await;
+        handle
     }
 
     fn listens(&self) -> bool {
@@ -250,7 +281,13 @@ impl Client {
     }
 
     async fn request(self: Arc<Self>, call: Call) {
-        let failure = self.ask(&call).await.err();
+        let mut failure = self.ask(&call).await.err();
+        if failure.as_ref().is_some_and(|failure| failure.code() == Some(errors::HEADER_MISMATCH))
+            && self.learn_tool(&call).await
+        {
+            let again = Call::read(call.message.to_vec(), &mut self.state());
+            failure = self.ask(&again).await.err();
+        }
         if let Some(failure) = failure {
             let failure = match call.method.as_str() {
                 "initialize" if failure.may_be_older() => self.fall_back(&call, failure).await.err(),
@@ -265,6 +302,35 @@ impl Client {
         }
     }
 
+    /// Reads the list of tools where the server misses headers that only the list can tell (2026-07-28, headers of tool
+    /// parameters); whether it told something new.
+    async fn learn_tool(&self, call: &Call) -> bool {
+        let params = Envelope::scan(&call.message).params.unwrap_or_default();
+        let Some(tool) = json::str_member(params, "name").filter(|_| call.is_modern && call.method == "tools/call")
+        else {
+            return false;
+        };
+        let meta = String::from_utf8_lossy(json::member(params, "_meta").unwrap_or(b"{}"));
+        if self.state().marks.knows(&tool) {
+            return false;
+        }
+        self.step(format!("the server misses headers for {tool}; reading tools/list, then trying again"));
+        let mut cursor = String::new();
+        for _ in 0..MOST_PAGES {
+            let message = format!(
+                r#"{{"jsonrpc":"2.0","id":{OWN_ID},"method":"tools/list","params":{{{cursor}"_meta":{meta}}}}}"#
+            );
+            let list = Call::read(message.into_bytes(), &mut self.state());
+            let is_read = self.exchange(&list).await.is_ok();
+            let mut state = self.state();
+            match state.cursor.take() {
+                Some(next) if is_read && !state.marks.knows(&tool) => cursor = format!(r#""cursor":{next},"#),
+                _ => return state.marks.knows(&tool),
+            }
+        }
+        false
+    }
+
     async fn ask(&self, call: &Call) -> Result<(), Failure> {
         let older = self.state().older.clone();
         match older {
@@ -275,7 +341,9 @@ impl Client {
 
     /// A request that is not answered.
     async fn give_up(&self, call: &Call, failure: Failure) {
-        if let Some(advice) = &failure.advice {
+        // After a probe that an older server refused, there is nothing to be done about that.
+        let goes_on = call.method == "server/discover" && failure.may_be_older();
+        if let Some(advice) = failure.advice.as_ref().filter(|_| !goes_on) {
             (self.tell)(Told::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
@@ -327,7 +395,9 @@ impl Client {
             }
             self.learn(call, &envelope)
         });
-        let _ = self.incoming.send(Incoming::Message(message)).await;
+        if !(answers && call.is_some_and(Call::is_own)) {
+            let _ = self.incoming.send(Incoming::Message(message)).await;
+        }
         answers
     }
 
@@ -342,7 +412,12 @@ impl Client {
                     json::str_member(result, "protocolVersion").filter(|version| http::names_version(version));
                 self.state().version = version.map(|version| version.into_owned());
             }
-            ("tools/list", Some(result)) if call.is_modern => self.state().marks.learn(result),
+            ("tools/list", Some(result)) if call.is_modern => {
+                let mut state = self.state();
+                state.marks.learn(result);
+                let next = json::member(result, "nextCursor").filter(|next| call.is_own() && next.starts_with(b"\""));
+                state.cursor = next.map(|next| String::from_utf8_lossy(next).into_owned());
+            }
             _ => {}
         }
         true
@@ -356,22 +431,16 @@ impl Client {
         loop {
             let before = place.last.clone();
             let end = self.hear(answer.events(), call, &mut place, &mut answered).await;
-            let what = call.map_or("the GET stream", |call| &call.method);
-            let how = match end {
-                NoEvent::TooLarge => {
-                    let limit = MESSAGE_LIMIT >> 20;
-                    return Err(Failure::new(format!("the server sent an event of more than {limit} MiB on {what}")));
-                }
-                NoEvent::Broken(reason) => format!("broke off ({reason})"),
-                NoEvent::End => "ended".to_owned(),
-            };
             if answered {
                 return Ok(());
             }
             let told = match call {
-                Some(call) => format!("the stream {how} before the answer to {}", call.method),
-                None => format!("the GET stream {how}"),
+                Some(call) => format!("the stream {end} before the answer to {}", call.method),
+                None => format!("the GET stream {end}"),
             };
+            if end == NoEvent::TooLarge {
+                return Err(Failure::new(told));
+            }
             let Some(last) = place.last.clone().filter(|_| !call.is_some_and(|call| call.is_modern)) else {
                 return Err(Failure::new(told));
             };
@@ -451,11 +520,12 @@ impl Client {
     }
 
     /// A notification, or an answer to the server. Its failure fails no request, so it is only told.
-    async fn notify(&self, call: Call) {
+    async fn notify(&self, call: Call, arrived: oneshot::Sender<()>) {
         let older = self.state().older.clone();
         let endpoint = older.as_ref().unwrap_or(&self.endpoint);
         let failure = match endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await {
             Ok(answer) if answer.status().is_success() => {
+                drop(arrived);
                 // Read to its end, so that the connection can be used again.
                 let _ = answer.whole(REFUSAL_LIMIT).await;
                 return;
@@ -526,7 +596,7 @@ impl Client {
         let mut place = Place::default();
         let mut answered = false;
         let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
-        self.step(format!("the stream of HTTP+SSE ended: {end:?}"));
+        (self.tell)(Told::Advice(&format!("the stream of HTTP+SSE {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }
@@ -539,7 +609,10 @@ impl Client {
             }
             let mut events = answer.events();
             loop {
-                let block = events.next().await.map_err(|end| format!("no endpoint came: {end:?}"))?;
+                let block = events
+                    .next()
+                    .await
+                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
                 let event = SseEvent::parse(&block);
                 if event.event.as_deref() == Some("endpoint") {
                     let data = event.data.unwrap_or_default();

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError, SubProtocolError};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// Sees every message that passes; `None` tells that the direction ended.
@@ -91,9 +91,9 @@ fn refused<B>(response: &hyper::Response<B>) -> HttpError {
 async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receiver<Vec<u8>>, onlooker: Onlooker) {
     while let Some(message) = outgoing.recv().await {
         onlooker(Direction::ClientToServer, Some(&message));
-        let frame = match Utf8Bytes::try_from(message) {
-            Ok(text) => Message::Text(text),
-            Err(_) => continue,
+        let frame = match String::from_utf8(message) {
+            Ok(text) => Message::text(text),
+            Err(error) => Message::binary(error.into_bytes()),
         };
         if sink.send(frame).await.is_err() {
             break;

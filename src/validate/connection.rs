@@ -75,11 +75,11 @@ impl Connection {
     pub fn take_event(&mut self, event: &Event<'_>) {
         self.last_time = self.last_time.max(event.header.time);
         let Some(text) = stream::text(event, &mut self.findings) else { return };
-        let envelope = Envelope::scan(&text);
+        let envelope = Envelope::scan(text);
         match envelope.kind {
-            MessageKind::Batch => self.take_batch(event, &text),
-            kind if stream::is_message(event.header.seq, kind, &text, &envelope, &mut self.findings) => {
-                self.take_message(event.header.seq, event.header.time, event.header.direction(), &envelope, &text);
+            MessageKind::Batch => self.take_batch(event, text),
+            kind if stream::is_message(event.header.seq, kind, text, &envelope, &mut self.findings) => {
+                self.take_message(event.header.seq, event.header.time, event.header.direction(), &envelope, text);
             }
             _ => {}
         }

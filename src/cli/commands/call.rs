@@ -24,6 +24,8 @@ Examples:
   mcpreel call resources/read uri=demo://x --record session.reel -v -- my-server
   mcpreel call tools/call @params.json --format envelope -- my-server
   mcpreel call notifications/roots/list_changed -- my-server
+  mcpreel call tools/list --url https://host/mcp -H 'Authorization: Bearer …' -v
+  mcpreel call tools/list --url unix:/run/user/1000/server.sock
   mcpreel call tools/list --session everything      into a live session, beside its client
 
 Exit codes: 0 a result, or a notification sent; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]

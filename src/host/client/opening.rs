@@ -59,6 +59,7 @@ impl ClientEngine {
             self.notes.push(format!("{why}; taken as modern all the same, as asked"));
             return self.enter(now, Era::Modern, self.version.clone(), &Value::Null, out);
         }
+        self.notes.push(format!("{why}; went on with initialize"));
         self.send_initialize(now, out);
     }
 

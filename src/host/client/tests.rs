@@ -404,3 +404,44 @@ fn a_connection_that_fails_says_why() {
     let (handle, later) = client.request(ms(2), "b", Params::Absent);
     assert_eq!(failure(&later), (Some(handle), "the server does not read".to_owned()));
 }
+
+#[test]
+fn x11_a_probe_that_does_not_get_through_is_followed_by_initialize() {
+    let mut client = client(EraChoice::Auto);
+    client.start(ms(0));
+    assert_eq!(sent_value(&client.undelivered(ms(1), b"1", "HTTP 404", None))["method"], "initialize");
+    let failed = client.undelivered(ms(2), b"2", "HTTP 405", None);
+    assert_eq!(failure(&failed), (None, "HTTP 405".to_owned()));
+    let mut insisting = self::client(EraChoice::Modern);
+    insisting.start(ms(0));
+    assert_eq!(failure(&insisting.undelivered(ms(1), b"1", "HTTP 404", None)).0, None);
+}
+
+#[test]
+fn a_request_that_does_not_get_through_fails_once() {
+    let mut client = legacy();
+    let (handle, _) = client.request(ms(2), "a/b", Params::Absent);
+    assert_eq!(failure(&client.undelivered(ms(3), b"2", "HTTP 500", None)), (Some(handle), "HTTP 500".to_owned()));
+    for id in [&b"2"[..], b"7", b"\"x\"", b""] {
+        assert!(client.undelivered(ms(4), id, "again", None).is_empty());
+    }
+    let (_, _) = client.request(ms(5), "a/b", Params::Absent);
+    client.wake(ms(60_000));
+    assert!(client.undelivered(ms(60_001), b"3", "too late to matter", None).is_empty());
+}
+
+#[test]
+fn a_refusal_that_names_no_request_answers_the_one_it_refused() {
+    let mut client = modern();
+    let (asked, _) = client.request(ms(2), "a/b", Params::Absent);
+    let refusal = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"no"}}"#;
+    let out = client.undelivered(ms(3), b"2", "HTTP 400", Some(refusal));
+    assert!(
+        matches!(&out[..], [Output::Answered { handle, message, .. }] if *handle == asked && message == refusal),
+        "{out:?}"
+    );
+    let mut probing = self::client(EraChoice::Auto);
+    probing.start(ms(0));
+    let refusal = br#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32020,"message":"no"}}"#;
+    assert_eq!(handshake(&probing.undelivered(ms(1), b"1", "HTTP 400", Some(refusal))).era, Era::Modern);
+}

@@ -12,12 +12,13 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a body broke off.
-pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+pub type BodyError = Box<dyn Error + Send + Sync>;
 /// A body that is sent.
 pub type Body = UnsyncBoxBody<Bytes, BodyError>;
 
@@ -43,6 +44,9 @@ pub enum HttpError {
     /// The certificates cannot be read.
     #[error("cannot read certificates from {0:?}: {1}")]
     Certificates(PathBuf, String),
+    /// A body that is to be sent has more bytes than these.
+    #[error("the body is longer than {0} bytes")]
+    TooLong(u64),
     /// There is no connection, or it broke before the response.
     #[error("{0}")]
     Exchange(String),
@@ -109,12 +113,18 @@ impl HttpClient {
 
     /// Sends a request, waits for the response's head.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
-        self.client.request(request).await.map_err(|error| HttpError::Exchange(whole(&error)))
+        self.client.request(request).await.map_err(|error| {
+            let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+            match causes.find_map(|cause| cause.downcast_ref()) {
+                Some(HttpError::TooLong(limit)) => HttpError::TooLong(*limit),
+                _ => HttpError::Exchange(whole(&error)),
+            }
+        })
     }
 }
 
 /// An error with all that caused it.
-pub fn whole(error: &dyn std::error::Error) -> String {
+pub fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(found) = cause {

@@ -340,3 +340,28 @@ impl<'a> Tap<'a> {
         self.stage.events("t.reel").split_off(1)
     }
 }
+
+/// What one side of a connection said, told apart: each head with its body. The last one may have been cut off.
+pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
+    let mut rest = BufReader::new(bytes);
+    let mut all = Vec::new();
+    while let Some(head) = Head::read(&mut rest) {
+        let mut body = Incoming { rest: head.body(are_requests), cut: false };
+        let body = body.all(&mut rest);
+        all.push((head, body));
+    }
+    all
+}
+
+/// The messages of an event stream: the data of its events, but for those of another type and empty ones.
+pub fn messages_of(stream: &str) -> Vec<String> {
+    let field = |block: &str, name: &str| -> Option<String> {
+        let values = block.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let values: Vec<&str> = values.map(|value| value.strip_prefix(' ').unwrap_or(value)).collect();
+        (!values.is_empty()).then(|| values.join("\n"))
+    };
+    let stream = stream.replace("\r\n", "\n");
+    let is_message = |block: &&str| field(block, "event").is_none_or(|event| event == "message");
+    let data = stream.split("\n\n").filter(is_message).filter_map(|block| field(block, "data"));
+    data.filter(|data| !data.trim().is_empty()).collect()
+}

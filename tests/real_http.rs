@@ -15,8 +15,8 @@ mod real;
 
 use common::socket::{Tap, messages_of, said};
 use common::{Live, until};
-use real::{ClientKind, Scenario, Stage, assert_same_lines};
-use serde_json::Value;
+use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
@@ -90,6 +90,58 @@ fn conformance_of_a_python_server_to_2026_07_28() {
     let _ = conform("conformance-next", Server::Python("streamable-http"), &["--requirements", "2026-07-28"]);
 }
 
+#[test]
+fn the_inspector_prints_the_same_over_stdio() {
+    let Some(stage) = Stage::set() else { return };
+    let server = stage.peers.server(Scenario::Everything);
+    let reel = stage.path("inspected.reel");
+    let tap = [env!("CARGO_BIN_EXE_mcpreel"), "record", "--force", "-o"].map(OsString::from);
+    let tap = [&tap[..], &[reel.clone().into(), "--".into()], &server].concat();
+    // By a configuration: on its command line it takes away the tap's own `--`.
+    let target = |name: &str, command: &[OsString]| -> [OsString; 4] {
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        let config = json!({"mcpServers": {"it": {"command": words[0], "args": words[1..]}}});
+        std::fs::write(stage.path(name), config.to_string()).expect("a file is written");
+        ["--config".into(), stage.path(name).into(), "--server".into(), "it".into()]
+    };
+    assert_eq!(inspect(&stage, &target("tap.json", &tap)), inspect(&stage, &target("direct.json", &server)));
+    assert_reel_is_sound(&stage, &reel);
+}
+
+#[test]
+fn the_inspector_prints_the_same_over_http() {
+    for transport in ["streamableHttp", "sse"] {
+        let Some(stage) = Stage::set() else { return };
+        let server = Server::Everything(transport);
+        let (_server, port) = server.start(&stage);
+        let direct = server.url(port);
+        let reels = common::Stage::new();
+        let tap = Tap::in_front_of(&reels, &direct.to_string_lossy(), &[]);
+        let tapped = server.url(tap.address.port());
+        assert_eq!(inspect(&stage, &[tapped]), inspect(&stage, &[direct]), "{transport}");
+        let methods: BTreeSet<String> = messages(&tap.end()).map(|event| text(&event["message"]["method"])).collect();
+        assert!(methods.contains("tools/list") && methods.contains("tools/call"), "{transport}: {methods:?}");
+    }
+}
+
+/// What the MCP Inspector prints for two requests to this server.
+fn inspect(stage: &Stage, server: &[OsString]) -> String {
+    let call = ["tools/call", "--tool-name", "get-sum", "--tool-arg", "a=2", "--tool-arg", "b=40"];
+    let mut printed = String::new();
+    for method in [&["tools/list"][..], &call] {
+        let mut words = stage.peers.on_node_24("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+        words.push("--cli".into());
+        words.extend_from_slice(server);
+        words.push("--method".into());
+        words.extend(method.iter().map(OsString::from));
+        let finished = stage.run(&words);
+        assert_eq!(finished.code(), 0, "{}", finished.errors());
+        printed.push_str(&String::from_utf8(finished.stdout).expect("UTF-8"));
+    }
+    assert!(printed.contains("is 42"), "{printed}");
+    printed
+}
+
 /// A server over HTTP, by the name that it gives to its transport.
 #[derive(Clone, Copy)]
 enum Server {
@@ -105,11 +157,13 @@ impl Server {
         }
     }
 
-    fn path(self) -> &'static str {
-        match self {
+    /// Where it is, when it listens on this port.
+    fn url(self, port: u16) -> OsString {
+        let path = match self {
             Self::Everything("sse") | Self::Python("sse") => "sse",
             _ => "mcp",
-        }
+        };
+        format!("http://127.0.0.1:{port}/{path}").into()
     }
 
     fn words(self, stage: &Stage) -> Vec<OsString> {
@@ -151,16 +205,15 @@ fn relay(stage: &Stage, out: &Path, port: u16) -> (Live, u16) {
 /// One pair: straight, then through relay, tap, relay.
 fn meet(client: ClientKind, server: Server) {
     let Some(stage) = Stage::set() else { return };
-    let url = |port: u16| [OsString::from(format!("http://127.0.0.1:{port}/{}", server.path()))];
     let (_server, port) = server.start(&stage);
-    let direct = stage.converse(client, server.scenario(), &url(port));
+    let direct = stage.converse(client, server.scenario(), &[server.url(port)]);
 
     let (before, behind) = (stage.path("before"), stage.path("behind"));
     let (_behind, port) = relay(&stage, &behind, port);
     let reels = common::Stage::new();
-    let tap = Tap::in_front_of(&reels, &url(port)[0].to_string_lossy(), &[]);
+    let tap = Tap::in_front_of(&reels, &server.url(port).to_string_lossy(), &[]);
     let (_before, port) = relay(&stage, &before, tap.address.port());
-    let tapped = stage.converse(client, server.scenario(), &url(port));
+    let tapped = stage.converse(client, server.scenario(), &[server.url(port)]);
     assert_same_lines("results through the tap", &tapped, &direct);
     let events = tap.end();
 

@@ -29,7 +29,9 @@ from report import Row, failed, table
 
 TRANSCRIPT = ROOT.parent / "shared" / "transcripts" / "everything-2025-11-25.ndjson"
 
-FIGURES: dict[str, Callable[[Context], list[Row]]] = {
+Figures = dict[str, Callable[[Context], list[Row]]]
+
+FIGURES: Figures = {
     "latency": live.latency,
     "flood": live.flood,
     "size": stored.size_rows,
@@ -67,17 +69,25 @@ def parse_arguments() -> argparse.Namespace:
     return args
 
 
-def measure(ctx: Context, names: list[str]) -> list[Row]:
+def measure(ctx: Context, figures: Figures, names: list[str], out: Path | None) -> int:
+    """Measures these figures and prints the table; answers the exit code."""
+    where = machine(ctx)
+    print(", ".join(f"{name} {value}" for name, value in where.items()))
     rows = []
     for name in names:
         started = time.monotonic()
         print(f"{name} ...", end=" ", flush=True)
         try:
-            rows += FIGURES[name](ctx)
+            rows += figures[name](ctx)
         except BenchError as error:
             rows.append(failed(name, str(error)))
         print(f"{time.monotonic() - started:.0f} s", flush=True)
-    return rows
+    print("\n" + table(rows))
+    if out:
+        found = {"machine": where, "messages": ctx.messages, "pairs": ctx.pairs,
+                 "rows": [asdict(row) for row in rows]}
+        out.write_text(json.dumps(found, indent=1) + "\n")
+    return int(any(row.verdict in ("MISS", "FAIL") for row in rows))
 
 
 def version_of(program: str | None) -> str | None:
@@ -99,15 +109,7 @@ def main() -> int:
     args.work.mkdir(parents=True, exist_ok=True)
     ctx = Context(bin=str(args.bin.resolve()), work=args.work.resolve(), messages=args.messages,
                   pairs=args.pairs, source=args.source, transcript=args.transcript)
-    where = machine(ctx)
-    print(", ".join(f"{name} {value}" for name, value in where.items()))
-    rows = measure(ctx, args.only)
-    print("\n" + table(rows))
-    if args.json:
-        found = {"machine": where, "messages": args.messages, "pairs": args.pairs,
-                 "rows": [asdict(row) for row in rows]}
-        args.json.write_text(json.dumps(found, indent=1) + "\n")
-    return int(any(row.verdict in ("MISS", "FAIL") for row in rows))
+    return measure(ctx, FIGURES, args.only, args.json)
 
 
 if __name__ == "__main__":

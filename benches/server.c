@@ -1,6 +1,6 @@
 /* The far end of the benchmarks' pipes: an MCP server as small as one can be.
  *
- *   server echo               answers every request line with an empty result of the same id
+ *   server echo               answers every request line with an empty result of the same id, an initialize with its own
  *   server flood COUNT BLOCK  COUNT notifications of about 100 bytes, BLOCK of them to one write
  *   server clock RATE SECONDS numbered notifications with the wall clock's time inside, RATE a second
  */
@@ -24,11 +24,14 @@ static void await_eof(void) {
 }
 
 static void answer(const char *line) {
-    char reply[128];
-    const char *id = strstr(line, "\"id\":");
+    char reply[320];
+    const char *id = strstr(line, "\"id\":"), *result = "{\"content\":[]}";
     if (!id) return;
-    int n = snprintf(reply, sizeof reply, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"content\":[]}}\n",
-                     atol(id + 5));
+    if (strstr(line, "\"initialize\""))
+        result = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
+                 "\"serverInfo\":{\"name\":\"bench\",\"version\":\"1\"}}";
+    if (strstr(line, "\"tools/list\"")) result = "{\"tools\":[{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}]}";
+    int n = snprintf(reply, sizeof reply, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":%s}\n", atol(id + 5), result);
     put(reply, (size_t)n);
 }
 

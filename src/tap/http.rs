@@ -37,7 +37,7 @@ const MOST_SESSIONS: usize = 10_000;
 /// Records exchanges. See the module.
 pub struct Exchanges {
     queue: Arc<Queue>,
-    /// The path of the MCP endpoint.
+    /// The path of the MCP endpoint, without a slash behind it.
     path: String,
     answers: Arc<Answers>,
     state: Mutex<State>,
@@ -63,6 +63,8 @@ struct State {
 struct Exchange {
     stream: u32,
     method: Method,
+    /// The request's path and query.
+    target: String,
     session: Option<String>,
     is_mcp: bool,
     request: Reading,
@@ -82,8 +84,8 @@ struct Exchange {
 impl Exchanges {
     /// Records what passes to and from the endpoint with this URL.
     pub fn new(queue: Arc<Queue>, url: &str) -> Self {
-        let path = url::Url::parse(url).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
-        Self { queue, path, answers: Arc::default(), state: Mutex::default() }
+        let path = url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned());
+        Self { queue, path: without_slash(&path).to_owned(), answers: Arc::default(), state: Mutex::default() }
     }
 
     /// Who waits for answers to messages that were put in.
@@ -214,6 +216,7 @@ impl Exchanges {
             Exchange {
                 stream,
                 method: head.method.clone(),
+                target: target.to_owned(),
                 session,
                 is_mcp,
                 request,
@@ -288,6 +291,7 @@ impl Exchanges {
         if let Some(endpoint) = endpoint {
             // As with a session's name: the endpoint tells what belongs to this stream.
             state.connections.retain(|_, of| *of != stream);
+            let endpoint = path_and_query(&exchange.target, &endpoint);
             state.endpoints.insert(endpoint.clone(), stream);
             exchange.endpoint = Some(endpoint);
         }
@@ -364,7 +368,7 @@ impl Exchanges {
         }
         let event = SseEvent::parse(block);
         let endpoint = event.data.filter(|_| event.event.as_deref() == Some("endpoint"))?;
-        Some(path_and_query(&String::from_utf8_lossy(&endpoint)))
+        Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
     fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &Value) {
@@ -376,7 +380,7 @@ impl Exchanges {
     }
 
     fn is_endpoint(&self, path: &str) -> bool {
-        path == self.path || self.path == "/" && !path.starts_with("/.well-known/")
+        without_slash(path) == self.path || self.path.is_empty() && !path.starts_with("/.well-known/")
     }
 }
 
@@ -443,6 +447,11 @@ impl Watch for Exchanges {
     }
 }
 
+/// A path without the slash that some servers redirect to.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
+
 /// Headers as pairs, secrets taken out.
 fn headers(map: &HeaderMap) -> Value {
     let pair = |(name, value): (&header::HeaderName, &HeaderValue)| {
@@ -456,13 +465,8 @@ fn text(value: Option<&HeaderValue>) -> Option<String> {
     value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// A URL without its scheme and authority.
-fn path_and_query(url: &str) -> String {
-    match url::Url::parse(url) {
-        Ok(url) => match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        },
-        Err(_) => url.to_owned(),
-    }
+/// The path and query of a URL that may be relative to this target.
+fn path_and_query(target: &str, url: &str) -> String {
+    let base = url::Url::parse("http://server").and_then(|server| server.join(target));
+    base.and_then(|base| base.join(url)).map_or_else(|_| url.to_owned(), |url| url[url::Position::BeforePath..].into())
 }

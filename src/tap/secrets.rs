@@ -116,7 +116,7 @@ pub fn redact_header(name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
     let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
     if asks || !is_telling(&name) && name != "cookie" && name != "set-cookie" {
-        return value.to_owned();
+        return redact_url(value);
     }
     match value.split_once(' ') {
         Some((scheme, _)) if name.ends_with("authorization") => format!("{scheme} {REDACTED}"),

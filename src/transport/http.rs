@@ -12,7 +12,7 @@ use hyper::{Request, Response, Uri, http};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use std::error::Error as _;
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tower_service::Service;
 
 /// Why a body broke off.
-pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+pub type BodyError = Box<dyn Error + Send + Sync>;
 /// A body that is sent.
 pub type Body = UnsyncBoxBody<Bytes, BodyError>;
 
@@ -47,6 +47,9 @@ pub enum HttpError {
     /// The certificates cannot be read.
     #[error("cannot read certificates from {0:?}: {1}")]
     Certificates(PathBuf, String),
+    /// A body that is to be sent has more bytes than these.
+    #[error("the body is longer than {0} bytes")]
+    TooLong(u64),
     /// There is no connection, or it broke before the response.
     #[error("{0}")]
     Exchange(String),
@@ -77,16 +80,16 @@ impl HttpError {
             Self::Certificate(_) => "trust its certificate with --cacert FILE, or check none with --insecure",
             Self::Token(_) => TOKEN_ADVICE,
             Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
-            Self::Header(..) | Self::Certificates(..) | Self::Exchange(_) => return None,
+            Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
         })
     }
 
     /// Reads from an error and its causes why `place` cannot be reached.
-    pub(super) fn unreachable(place: &str, error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn unreachable(place: &str, error: &(dyn Error + 'static)) -> Self {
         Self::read(place, format!("cannot reach {place}: {}", whole(error)), error)
     }
 
-    fn read(place: &str, told: String, error: &(dyn std::error::Error + 'static)) -> Self {
+    fn read(place: &str, told: String, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
             let text = found.to_string();
@@ -107,7 +110,7 @@ impl HttpError {
                 return Self::Refused(told);
             }
             // An error wrapped in one of the system's is hidden from `source`.
-            let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn std::error::Error + 'static));
+            let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
             cause = wrapped.or_else(|| found.source());
         }
         Self::Exchange(told)
@@ -205,6 +208,10 @@ impl HttpClient {
         }
         let place = place(request.uri());
         self.client.request(request).await.map_err(|error| {
+            let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+            if let Some(HttpError::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
+                return HttpError::TooLong(*limit);
+            }
             let cause = error.source().unwrap_or(&error);
             if error.is_connect() {
                 return HttpError::unreachable(&place, cause);
@@ -232,7 +239,7 @@ fn place(uri: &Uri) -> String {
 }
 
 /// An error with all that caused it.
-pub fn whole(error: &dyn std::error::Error) -> String {
+pub fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(found) = cause {

@@ -35,6 +35,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Proxy {
     client: HttpClient,
     origin: (uri::Scheme, uri::Authority),
+    /// The endpoint's path and query.
+    endpoint: uri::PathAndQuery,
     headers: HeaderMap,
     access: Access,
     body_limit: u64,
@@ -52,14 +54,9 @@ impl Proxy {
             }
             _ => return Err(wrong("only http, https, ws and wss can be put behind --listen")),
         };
-        Ok(Self {
-            client: HttpClient::new(remote)?,
-            origin,
-            headers: shared_headers(remote)?,
-            access,
-            body_limit,
-            watch,
-        })
+        let endpoint = url.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
+        let (client, headers) = (HttpClient::new(remote)?, shared_headers(remote)?);
+        Ok(Self { client, origin, endpoint, headers, access, body_limit, watch })
     }
 
     /// The client that it reaches the server with, and the user's own headers.
@@ -91,7 +88,8 @@ impl Proxy {
         if let Err((status, reason)) = self.admit(&head) {
             return passage.refuse(status, &reason);
         }
-        let upgrade = head.headers.get(header::UPGRADE).cloned();
+        let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
+        let own_host = head.headers.get(header::HOST).cloned();
         let from_client = head.extensions.remove::<OnUpgrade>();
         self.turn_to_server(&mut head, upgrade.as_ref());
         let body = if head.method == Method::POST && self.watch.sifts() {
@@ -108,6 +106,9 @@ impl Proxy {
         };
         let mut response = match self.client.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
+            Err(error @ HttpError::TooLong(_)) => {
+                return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
+            }
             Err(error) => {
                 let reason = format!("the server cannot be reached: {error}");
                 return passage.refuse(StatusCode::BAD_GATEWAY, &reason);
@@ -117,6 +118,7 @@ impl Proxy {
         let (mut head, body) = response.into_parts();
         passage.see(Seen::Response(&head));
         strip(&mut head.headers);
+        self.turn_to_client(&mut head.headers, own_host.as_ref());
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
             if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -137,15 +139,19 @@ impl Proxy {
         self.access.check(&head.headers).map_err(|reason| (StatusCode::FORBIDDEN, reason))?;
         let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: u64| length > self.body_limit) {
-            let reason = format!("the body is longer than {} bytes", self.body_limit);
-            return Err((StatusCode::PAYLOAD_TOO_LARGE, reason));
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, HttpError::TooLong(self.body_limit).to_string()));
         }
         Ok(())
     }
 
     /// Makes a client's request one to the server.
     fn turn_to_server(&self, head: &mut request::Parts, upgrade: Option<&HeaderValue>) {
-        let path = head.uri.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
+        let asked = head.uri.path_and_query();
+        // A query in the server's URL is part of where it is; clients know the path only.
+        let path = match asked.filter(|asked| asked.query().is_some() || asked.path() != self.endpoint.path()) {
+            Some(asked) => asked.clone(),
+            None => self.endpoint.clone(),
+        };
         let (scheme, authority) = self.origin.clone();
         let mut parts = uri::Parts::default();
         (parts.scheme, parts.authority, parts.path_and_query) = (Some(scheme), Some(authority), Some(path));
@@ -157,8 +163,11 @@ impl Proxy {
         if let Some(upgrade) = upgrade {
             head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
             head.headers.insert(header::UPGRADE, upgrade.clone());
-            // Extensions are agreed on hop by hop, and what is compressed here could not be read by the watch.
             head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
+        }
+        // What is compressed could not be read by the watch; that goes for the extensions of a WebSocket too.
+        if head.headers.contains_key(header::ACCEPT_ENCODING) {
+            head.headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         if let Ok(host) = HeaderValue::from_str(self.origin.1.as_str()) {
             head.headers.insert(header::HOST, host);
@@ -167,6 +176,24 @@ impl Proxy {
             head.headers.insert(name, value.clone());
         }
     }
+
+    /// A redirect to the server itself leads back here: else the client would go on without the tap.
+    fn turn_to_client(&self, headers: &mut HeaderMap, own_host: Option<&HeaderValue>) {
+        let to: Option<Uri> = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()?.parse().ok());
+        let (Some(to), Some(host)) = (to, own_host.and_then(|host| host.to_str().ok())) else { return };
+        if to.scheme() == Some(&self.origin.0) && to.authority() == Some(&self.origin.1) {
+            let path = to.path_and_query().map_or("/", |path| path.as_str());
+            if let Ok(here) = HeaderValue::try_from(format!("http://{host}{path}")) {
+                headers.insert(header::LOCATION, here);
+            }
+        }
+    }
+}
+
+/// Whether a connection is to become a WebSocket. Another protocol (HTTP/2, for which some clients ask each time)
+/// could not be read; a server need not switch.
+fn is_websocket(to: &HeaderValue) -> bool {
+    to.as_bytes().eq_ignore_ascii_case(b"websocket")
 }
 
 /// Accepts connections for ever, each with its number, from 1.
@@ -278,7 +305,8 @@ impl Passage {
     fn tee(&self, body: Incoming, side: Side, limit: u64, inserted: Option<UnboundedReceiver<Bytes>>) -> Body {
         let watch = Arc::clone(&self.watch);
         let exchange = self.exchange;
-        let mut tee = Tee { body, watch, exchange, side, left: limit, ended: false, inserted, at_end_of_event: true };
+        let mut tee =
+            Tee { body, watch, exchange, side, passed: 0, limit, ended: false, inserted, at_end_of_event: true };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -307,7 +335,8 @@ struct Tee {
     watch: SharedWatch,
     exchange: u32,
     side: Side,
-    left: u64,
+    passed: u64,
+    limit: u64,
     ended: bool,
     /// What is put between the events that pass.
     inserted: Option<UnboundedReceiver<Bytes>>,
@@ -328,7 +357,10 @@ impl Tee {
     }
 
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
-        self.left = self.left.checked_sub(bytes.len() as u64).ok_or("the body is longer than allowed")?;
+        self.passed += bytes.len() as u64;
+        if self.passed > self.limit {
+            return Err(HttpError::TooLong(self.limit).into());
+        }
         self.at_end_of_event = [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| bytes.ends_with(end));
         self.watch.see(
             self.exchange,

@@ -3,6 +3,8 @@
 //!
 //! Never: a fixed sleep, anything shared between tests.
 
+pub mod socket;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-// The TypeScript SDK as a client: `node client.mjs SCENARIO CMD ARG...` starts CMD as a stdio server, does the
-// scenario's operations in a fixed order and prints one JSON line for each. What varies from run to run (times,
+// The TypeScript SDK as a client: `node client.mjs SCENARIO CMD ARG...` starts CMD as a stdio server (or goes to a
+// server's URL in place of it: HTTP+SSE where its path ends in /sse, Streamable HTTP elsewhere), does the scenario's operations in a fixed order and prints one JSON line for each. What varies from run to run (times,
 // identifiers) is masked, so two runs print the same. An operation that ends otherwise than expected ends the run.
 // The SDK is taken from the folder that MCPREEL_REAL_PEERS names (see install.sh).
 
@@ -18,7 +18,9 @@ const peers = process.env.MCPREEL_REAL_PEERS ?? resolve(import.meta.dirname, "..
 const sdk = (path) =>
   import(pathToFileURL(resolve(peers, "node_modules/@modelcontextprotocol/sdk/dist/esm", path)).href);
 const { Client } = await sdk("client/index.js");
+const { SSEClientTransport } = await sdk("client/sse.js");
 const { StdioClientTransport } = await sdk("client/stdio.js");
+const { StreamableHTTPClientTransport } = await sdk("client/streamableHttp.js");
 const types = await sdk("types.js");
 
 const options = { timeout: REQUEST_MS };
@@ -107,6 +109,12 @@ const countNotifications = (client, seen) => {
   };
 };
 
+const transportTo = (command, args) => {
+  if (!/^https?:/.test(command)) return new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+  const url = new URL(command);
+  return url.pathname.endsWith("/sse") ? new SSEClientTransport(url) : new StreamableHTTPClientTransport(url);
+};
+
 const connect = async (command, args) => {
   const client = new Client({ name: "mcpreel-real-ts", version: "1.0.0" }, { capabilities: CAPABILITIES });
   const seen = { roots: 0, sampling: [], elicitation: [], notifications: {} };
@@ -115,9 +123,13 @@ const connect = async (command, args) => {
   answerServer(client, seen);
   countNotifications(client, seen);
   client.onerror = () => {}; // late progress of a cancelled call is not our concern
-  const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+  const transport = transportTo(command, args);
   let protocolVersion;
-  transport.setProtocolVersion = (version) => (protocolVersion = version);
+  const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = (version) => {
+    protocolVersion = version;
+    setProtocolVersion?.(version);
+  };
   try {
     await client.connect(transport, options);
   } catch (error) {
@@ -211,6 +223,8 @@ const everything = async (client, seen) => {
   await serverAsks(client, seen);
   const { roots, sampling, elicitation, notifications } = seen;
   delete notifications["notifications/progress"]; // those of the cancelled call may come or not
+  // Over Streamable HTTP, what a server tells before its client has asked for a stream is lost.
+  if (client.transport instanceof StreamableHTTPClientTransport) delete notifications["notifications/tools/list_changed"];
   const counted = Object.fromEntries(Object.entries(notifications).sort());
   print("seen", { ok: { roots, sampling, elicitation, notifications: counted } });
 };
@@ -235,7 +249,7 @@ const time = async (client) => {
 const [scenario, command, ...args] = process.argv.slice(2);
 const run = { everything, time }[scenario];
 if (run === undefined || command === undefined) {
-  console.error("usage: client.mjs everything|time CMD ARG...");
+  console.error("usage: client.mjs everything|time CMD ARG... | URL");
   process.exit(2);
 }
 setTimeout(() => {
@@ -244,7 +258,10 @@ setTimeout(() => {
 }, RUN_MS).unref();
 try {
   const { client, seen } = await connect(command, args);
-  await run(client, seen).finally(() => client.close());
+  await run(client, seen).finally(async () => {
+    await client.transport?.terminateSession?.();
+    await client.close();
+  });
 } catch (error) {
   console.error(`client.mjs: ${error.stack}`);
   process.exitCode = 1;

@@ -4,6 +4,8 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from mcp import ClientSession, McpError, StdioServerParameters, stdio_client, types
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 
 import scenario
@@ -69,10 +71,18 @@ def answers(seen):
     }
 
 
+def transport_to(command, arguments, environment):
+    match scenario.transport_of(command):
+        case "sse":
+            return sse_client(command)
+        case "http":
+            return streamable_http_client(command)
+    return stdio_client(StdioServerParameters(command=command, args=arguments, env=environment))
+
+
 @asynccontextmanager
 async def connect(command, arguments, environment, seen):
-    server = StdioServerParameters(command=command, args=arguments, env=environment)
-    async with stdio_client(server) as (read, write):
+    async with transport_to(command, arguments, environment) as (read, write, *_session):
         timeout = timedelta(seconds=scenario.REQUEST_SECONDS)
         info = types.Implementation(name="mcpreel-real-py1", version="1.0.0")
         async with ClientSession(read, write, timeout, client_info=info, **answers(seen)) as session:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 from mcp import Client, MCPError, StdioServerParameters
 from mcp import types
+from mcp.client.sse import sse_client
 
 import scenario
 
@@ -77,9 +78,18 @@ def agreed(client):
     }
 
 
+def server_at(command, arguments, environment):
+    match scenario.transport_of(command):
+        case "sse":
+            return sse_client(command)
+        case "http":
+            return command
+    return StdioServerParameters(command=command, args=arguments, env=environment)
+
+
 @asynccontextmanager
 async def connect(command, arguments, environment, seen):
-    server = StdioServerParameters(command=command, args=arguments, env=environment)
+    server = server_at(command, arguments, environment)
     info = types.Implementation(name="mcpreel-real-py2", version="1.0.0")
     timeout = scenario.REQUEST_SECONDS
     async with Client(server, client_info=info, read_timeout_seconds=timeout, **answers(seen)) as client:

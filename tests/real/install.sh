@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the real clients and servers that tests/real_peers.rs talks to.
+# Installs the real clients and servers that tests/real_peers.rs and tests/real_http.rs talk to.
 #
 #   tests/real/install.sh [FOLDER]      FOLDER defaults to <repository>/target/real
 #
@@ -64,4 +64,5 @@ folder=$(cd -- "$folder" && pwd) || fail "cannot enter the folder $folder"
 install_node
 install_venv py1
 install_venv py2
-printf 'real peers are installed; run: MCPREEL_REAL_PEERS=%s cargo test --test real_peers\n' "$folder"
+install_venv node24
+printf 'real peers are installed; run: MCPREEL_REAL_PEERS=%s cargo test --test real_peers --test real_http\n' "$folder"

@@ -39,7 +39,9 @@ class Unexpected(Exception):
 class Seen:
     """What the server asked for and told on its own account."""
 
-    def __init__(self):
+    def __init__(self, over):
+        # Over Streamable HTTP, what a server tells before its client has asked for a stream is lost.
+        self.uncounted = {"notifications/progress"} | ({"notifications/tools/list_changed"} if over == "http" else set())
         self.roots = 0
         self.sampling = []
         self.elicitation = []
@@ -56,7 +58,7 @@ class Seen:
 
     def told(self):
         # Progress is printed by the call it belongs to; that of a cancelled call may come or not.
-        counted = {name: count for name, count in self.notifications.items() if name != "notifications/progress"}
+        counted = {name: count for name, count in self.notifications.items() if name not in self.uncounted}
         return {
             "roots": self.roots,
             "sampling": self.sampling,
@@ -229,9 +231,16 @@ async def time(peer, _seen):
 SCENARIOS = {"everything": everything, "time": time}
 
 
+def transport_of(command):
+    """What a server's command is reached over: a URL stands in place of a command."""
+    if not command.startswith(("http://", "https://")):
+        return "stdio"
+    return "sse" if command.endswith("/sse") else "http"
+
+
 async def converse(scenario, connect, command, arguments):
     """Connect within the time limit, say what was agreed, and do the scenario."""
-    seen = Seen()
+    seen = Seen(transport_of(command))
     with anyio.fail_after(RUN_SECONDS):
         async with connect(command, arguments, dict(os.environ), seen) as (agreed, peer):
             emit("initialize", ok=mask(plain(agreed)))
@@ -241,6 +250,6 @@ async def converse(scenario, connect, command, arguments):
 def main(connect):
     """The program: `connect(command, arguments, environment, seen)` yields what was agreed and a Peer."""
     if len(sys.argv) < 3 or sys.argv[1] not in SCENARIOS:
-        print(f"usage: {os.path.basename(sys.argv[0])} {'|'.join(SCENARIOS)} CMD ARG...", file=sys.stderr)
+        print(f"usage: {os.path.basename(sys.argv[0])} {'|'.join(SCENARIOS)} CMD ARG... | URL", file=sys.stderr)
         sys.exit(2)
     anyio.run(converse, sys.argv[1], connect, sys.argv[2], sys.argv[3:])

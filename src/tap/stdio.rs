@@ -68,7 +68,10 @@ struct Live {
 }
 
 impl Session for Live {
-    fn put(&self, toward: Direction, _: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+        }
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
             return Err("this session has no client: standard output is the reel's".to_owned());
         }

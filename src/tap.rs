@@ -13,5 +13,5 @@ pub mod queue;
 pub mod recorder;
 pub mod relay;
 pub mod secrets;
-mod sieve;
+pub mod sieve;
 pub mod stdio;

@@ -283,6 +283,21 @@ fn an_answer_that_comes_too_late_is_taken_out_all_the_same() {
 }
 
 #[test]
+fn a_line_that_is_held_back_is_not_lost_where_the_server_ends_and_its_child_does_not() {
+    let stage = Stage::new();
+    let orphan = "read -r one; read -r two; read -r three; (printf 'no end'; sleep 5) & exit 0";
+    let mut client = stage.start(&["record", "-o", "t.reel", "--", "sh", "-c", orphan]);
+    client.send(&modern(1, "tools/list"));
+    recorded(&stage, 1);
+    // An answer is awaited from here on, so that lines pass when they are whole.
+    let asked = ["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#, "--session", "sh", "--timeout", "20ms"];
+    assert_eq!(stage.run(&asked, "").code(), 5);
+    client.send(&ping(2));
+    assert_eq!(client.end_with_open_stdin().out(), "no end");
+    assert_eq!(stage.cat("t.reel", "s2c"), b"no end");
+}
+
+#[test]
 fn a_stream_framed_by_length_takes_nothing() {
     let stage = Stage::new();
     let mut client = stage.start(&["record", "-o", "t.reel", "--", "cat"]);

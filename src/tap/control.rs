@@ -44,14 +44,6 @@ pub type Heard = Box<dyn Fn(Value, bool) + Send>;
 
 /// What a live session can do for those who connect.
 pub trait Session: Send + Sync {
-    /// The stream (one connection of the session) that is meant; where none is named, the one that matters most.
-    fn stream(&self, named: Option<u32>) -> Result<u32, String> {
-        match named.unwrap_or(0) {
-            0 => Ok(0),
-            other => Err(format!("there is no stream {other}: this session has stream 0 only")),
-        }
-    }
-
     /// Puts a message into the live connection, by `deadline`; the error is a sentence.
     fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String>;
 
@@ -108,8 +100,16 @@ struct Desk {
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Request {
     Info,
-    Send { toward: Toward, stream: Option<u32>, message: String, wait_ms: Option<u64> },
-    Fire { fire: Value },
+    Send {
+        toward: Toward,
+        #[serde(default)]
+        stream: u32,
+        message: String,
+        wait_ms: Option<u64>,
+    },
+    Fire {
+        fire: Value,
+    },
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -211,8 +211,7 @@ fn take(desk: &Desk, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
                 Toward::Client => Direction::ServerToClient,
             };
             let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(LONGEST_WAIT);
-            let stream = desk.session.stream(stream);
-            stream.and_then(|stream| send(desk, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox))
+            send(desk, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
         }
         Ok(Request::Fire { fire }) => {
             let (outbox, tag) = (Arc::clone(outbox), tag.clone());
@@ -358,7 +357,10 @@ mod tests {
     struct Kept(Mutex<Vec<String>>);
 
     impl Session for Kept {
-        fn put(&self, toward: Direction, _: u32, message: &[u8], _: Instant) -> Result<(), String> {
+        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
+            if stream > 0 {
+                return Err("there is no such stream".to_owned());
+            }
             let text = format!("{} {}", toward.short(), String::from_utf8_lossy(message));
             self.0.lock().expect("not poisoned").push(text);
             Ok(())
@@ -413,7 +415,7 @@ mod tests {
         assert_eq!(stage.session.0.lock().expect("not poisoned")[..], ["s2c {}"]);
         for (request, why) in [
             (json!({"op": "dance"}), "dance"),
-            (json!({"op": "send", "toward": "client", "message": "{}", "stream": 7}), "no stream 7"),
+            (json!({"op": "send", "toward": "client", "message": "{}", "stream": 7}), "no such stream"),
             (json!({"op": "send", "toward": "client", "message": "{\"id\":1,\"method\":\"m\"}"}), "mcpreel-"),
             (json!({"op": "fire", "fire": {}}), "serve"),
         ] {

@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much is read at once: what a pipe holds.
 const CHUNK: usize = 64 << 10;
@@ -81,21 +81,20 @@ pub struct Messages<'a> {
     direction: Direction,
     gate: &'a Gate,
     answers: &'a Answers,
-    sieve: Sieve,
+    sieve: &'a Mutex<Sieve>,
 }
 
 impl<'a> Messages<'a> {
-    /// What goes in this direction.
-    pub fn new(direction: Direction, gate: &'a Gate, answers: &'a Answers) -> Self {
-        Self { direction, gate, answers, sieve: Sieve::default() }
+    /// What goes in this direction. The sieve is the direction's own, and outlives its relay.
+    pub fn new(direction: Direction, gate: &'a Gate, answers: &'a Answers, sieve: &'a Mutex<Sieve>) -> Self {
+        Self { direction, gate, answers, sieve }
     }
 
-    /// Runs the sieve, which is taken out meanwhile, and sees to each piece.
-    fn sieved(&mut self, run: impl FnOnce(&mut Sieve, &mut dyn FnMut(Piece<'_>))) -> Result<(), usize> {
+    /// Runs the sieve and sees to each piece.
+    fn sieved(&self, run: impl FnOnce(&mut Sieve, &mut dyn FnMut(Piece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
-        let mut sieve = std::mem::take(&mut self.sieve);
+        let mut sieve = self.sieve.lock().unwrap_or_else(PoisonError::into_inner);
         run(&mut sieve, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
-        self.sieve = sieve;
         if undelivered == 0 { Ok(()) } else { Err(undelivered) }
     }
 
@@ -227,7 +226,11 @@ mod tests {
         let (gate, queue) = gate(sink);
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
-                let ended = pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
+                let ended = pump(
+                    source,
+                    &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()),
+                    &Activity::default(),
+                );
                 gate.close();
                 ended
             });
@@ -249,7 +252,8 @@ mod tests {
         let (out, sink) = io::pipe().expect("a pipe");
         drop(out);
         let (gate, _) = gate(sink);
-        let ended = pump(source, &mut Messages::new(C2S, &gate, &Answers::default()), &Activity::default());
+        let ended =
+            pump(source, &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()), &Activity::default());
         assert_eq!(ended, Ended::SinkClosed { undelivered: 0 });
         drop(into);
     }
@@ -290,7 +294,7 @@ mod tests {
             let queue = queue();
             let s2c = Direction::ServerToClient;
             let gate = Gate::new(s2c, Arc::clone(&queue), Arc::new(sink));
-            let answers = Answers::default();
+            let (answers, sieve) = (Answers::default(), Mutex::default());
             let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
             // Some of it may go by before anything is put in.
             let early = b"x".repeat(before);
@@ -315,7 +319,7 @@ mod tests {
             }
             stream.extend_from_slice(tail.as_bytes());
             to_client.extend_from_slice(tail.as_bytes());
-            let mut messages = Messages::new(s2c, &gate, &answers);
+            let mut messages = Messages::new(s2c, &gate, &answers, &sieve);
             messages.forward(&early).expect("delivered");
             for number in 0..4 {
                 let until = Instant::now() + Duration::from_secs(60);
@@ -357,14 +361,14 @@ mod tests {
         let (source, mut into) = io::pipe().expect("a pipe");
         let (mut out, sink) = io::pipe().expect("a pipe");
         let (gate, queue) = gate(sink);
-        let answers = Answers::default();
+        let (answers, sieve) = (Answers::default(), Mutex::default());
         let mut own = Vec::new();
         (0..4000u32)
             .for_each(|number| own.extend(format!("own {number} {}\n", "x".repeat(number as usize % 97)).bytes()));
         let mut got = Vec::new();
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
-                let ended = pump(source, &mut Messages::new(C2S, &gate, &answers), &Activity::default());
+                let ended = pump(source, &mut Messages::new(C2S, &gate, &answers, &sieve), &Activity::default());
                 gate.close();
                 ended
             });

@@ -32,6 +32,11 @@ pub struct Sieve {
 }
 
 impl Sieve {
+    /// Whether the beginning of a line is held back.
+    pub fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Takes a chunk of which nothing is to be taken out; what was held goes on in front of it.
     pub fn pass(&mut self, chunk: &[u8], mut out: impl FnMut(Piece<'_>)) {
         if !self.held.is_empty() {

@@ -6,7 +6,8 @@ use super::control::{Control, Session};
 use super::gate::{Gate, Sink};
 use super::queue::{Lane, Queue, Ready};
 use super::recorder::{Recorder, Summary};
-use super::relay::{Activity, Ended, Messages, Plain, pump};
+use super::relay::{Activity, Ended, Messages, Onward, Plain, pump};
+use super::sieve::Sieve;
 use crate::trace::EventKind;
 use crate::transport::child::{ServerCommand, SpawnError};
 use crate::wire::Direction;
@@ -21,9 +22,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long the output of a dead server's descendants may stand still before the tap ends as the server did.
@@ -62,16 +63,19 @@ pub enum ToClient {
 
 /// The live session, for its control socket.
 struct Live {
-    gates: [Arc<Gate>; 2],
+    ways: [Arc<Way>; 2],
     to_client: ToClient,
 }
 
 impl Session for Live {
-    fn put(&self, toward: Direction, _: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+        }
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
             return Err("this session has no client: standard output is the reel's".to_owned());
         }
-        self.gates[toward as usize].inject(message, deadline).map_err(|why| why.to_string())
+        self.ways[toward as usize].gate.inject(message, deadline).map_err(|why| why.to_string())
     }
 }
 
@@ -96,13 +100,14 @@ pub fn run(
     let server_gone = Arc::new(AtomicBool::new(false));
     pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
     let answers = Arc::new(Answers::default());
-    let (output, gates) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
+    let (output, ways) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
     if let Some(control) = control {
-        control.start(Arc::new(Live { gates, to_client }), answers)?;
+        control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers)?;
     }
     let status = child.wait()?;
     server_gone.store(true, Ordering::Release);
     wait_for_output(&news, &output);
+    ways.iter().for_each(|way| way.let_go());
     // What a lane that is still open has begun belongs before the end of the stream.
     recorder.queue().end(Lane::Messages(Direction::ClientToServer));
     recorder.queue().end(Lane::Messages(Direction::ServerToClient));
@@ -143,7 +148,7 @@ fn pass_signals_on(
 }
 
 /// How the two lanes of output are watched, and the ways to the server and to the client.
-type Lanes = ([(Lane, Arc<Activity>); 2], [Arc<Gate>; 2]);
+type Lanes = ([(Lane, Arc<Activity>); 2], [Arc<Way>; 2]);
 
 /// Starts one relay thread a lane; each tells when it is done.
 fn start_lanes(
@@ -159,16 +164,17 @@ fn start_lanes(
         child.stdout.take().ok_or_else(missing)?,
         child.stderr.take().ok_or_else(missing)?,
     );
-    let to_server = Arc::new(Gate::new(Direction::ClientToServer, Arc::clone(queue), Arc::new(stdin)));
+    let way = |direction, sink| Arc::new(Way::new(direction, Arc::clone(queue), sink, Arc::clone(answers)));
+    let to_server = way(Direction::ClientToServer, Arc::new(stdin));
     let null = Arc::new(File::options().write(true).open("/dev/null")?);
     let out: Sink = match to_client {
         ToClient::Nowhere => Arc::clone(&null) as Sink,
         ToClient::Stdout => Arc::new(rustix::stdio::stdout()),
     };
-    let from_server = Arc::new(Gate::new(Direction::ServerToClient, Arc::clone(queue), out));
-    let way = Way { gate: Arc::clone(&to_server), answers: Arc::clone(answers), queue: Arc::clone(queue) };
+    let from_server = way(Direction::ServerToClient, out);
+    let way = Arc::clone(&to_server);
     start_lane(Lane::Messages(Direction::ClientToServer), queue, news, move |activity| {
-        let ended = way.pump(Direction::ClientToServer, rustix::stdio::stdin(), activity);
+        let ended = way.pump(rustix::stdio::stdin(), activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
             // The client's next write must fail as it would without the tap.
             let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
@@ -176,9 +182,9 @@ fn start_lanes(
         ended
     })?;
     let lane = Lane::Messages(Direction::ServerToClient);
-    let way = Way { gate: Arc::clone(&from_server), answers: Arc::clone(answers), queue: Arc::clone(queue) };
+    let way = Arc::clone(&from_server);
     let output = start_lane(lane, queue, news, move |activity| {
-        let ended = way.pump(Direction::ServerToClient, stdout, activity);
+        let ended = way.pump(stdout, activity);
         if to_client == ToClient::Stdout {
             // The client must see the end of the output while the server may live on.
             let _ = rustix::stdio::dup2_stdout(&*null);
@@ -197,18 +203,33 @@ fn start_lanes(
 
 /// What the relay of one direction of messages works with.
 struct Way {
-    gate: Arc<Gate>,
+    direction: Direction,
+    gate: Gate,
     answers: Arc<Answers>,
+    sieve: Mutex<Sieve>,
     queue: Arc<Queue>,
 }
 
 impl Way {
+    fn new(direction: Direction, queue: Arc<Queue>, sink: Sink, answers: Arc<Answers>) -> Self {
+        let gate = Gate::new(direction, Arc::clone(&queue), sink);
+        Self { direction, gate, answers, sieve: Mutex::default(), queue }
+    }
+
     /// Relays to the end, and closes the gate.
-    fn pump(&self, direction: Direction, source: impl AsFd, activity: &Activity) -> Ended {
-        let ended = pump(source, &mut Messages::new(direction, &self.gate, &self.answers), activity);
+    fn pump(&self, source: impl AsFd, activity: &Activity) -> Ended {
+        let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.sieve);
+        let ended = pump(source, &mut messages, activity);
         self.gate.close();
-        self.queue.end(Lane::Messages(direction));
+        self.queue.end(Lane::Messages(self.direction));
         ended
+    }
+
+    /// The tap ends while the relay may still wait for its source: what is held back goes on now.
+    fn let_go(&self) {
+        if self.sieve.try_lock().is_ok_and(|sieve| sieve.holds()) {
+            let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.sieve).finish();
+        }
     }
 }
 

@@ -117,9 +117,12 @@ struct Serving {
 }
 
 impl Session for Serving {
-    fn put(&self, toward: Direction, _: u32, message: &[u8], _: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
+        }
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: this server has stream 0 only"));
         }
         self.arrivals.send(Arrival::Injected(message.to_vec())).map_err(|_| "the server has ended".to_owned())
     }

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("host", &["wire", "protocol", "extension"]),
     ("server", &["wire", "protocol", "extension"]),
     ("transport", &["wire", "protocol"]),
-    ("tap", &["wire", "trace", "transport"]),
+    ("tap", &["wire", "trace", "protocol", "transport"]),
     ("drive", &["wire", "host", "server", "transport"]),
     ("exchange", &["wire", "trace"]),
     ("render", &["wire", "extension", "validate", "diff"]),
@@ -26,7 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The only homes of the runtime.
-const TOKIO: &[&str] = &["transport", "drive", "cli"];
+const TOKIO: &[&str] = &["transport", "tap", "drive", "cli"];
 /// The only homes of clocks. `render` may time its own progress bar.
 const CLOCKS: &[&str] = &["tap", "transport", "drive", "cli", "render"];
 

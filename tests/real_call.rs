@@ -10,7 +10,7 @@ mod real;
 use std::ffi::OsString;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use real::{LIMIT, Stage, describe};
 use serde_json::Value;

@@ -104,15 +104,10 @@ impl Desk {
 }
 
 impl Session for Desk {
-    fn stream(&self, named: Option<u32>) -> Result<u32, String> {
-        match named.unwrap_or(0) {
-            0 => Ok(self.stream),
-            named if named == self.stream => Ok(named),
-            other => Err(format!("there is no stream {other}: this session is {}", self.stream)),
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
+        if stream != 0 && stream != self.stream {
+            return Err(format!("there is no stream {stream}: this session is {}", self.stream));
         }
-    }
-
-    fn put(&self, toward: Direction, _stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
         self.orders.try_send((toward, message.to_vec())).map_err(|_| "the session takes nothing now".to_owned())
     }
 }

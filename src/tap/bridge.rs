@@ -76,11 +76,6 @@ pub struct GatewaySession {
 }
 
 impl Session for GatewaySession {
-    /// Which session is meant is known when a message is put in.
-    fn stream(&self, named: Option<u32>) -> Result<u32, String> {
-        Ok(named.unwrap_or(0))
-    }
-
     fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
         let streams = self.gateway.streams();
         let stream = match (stream, &streams[..]) {

@@ -355,7 +355,7 @@ impl Exchanges {
                 json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
             }
             Piece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
-            Piece::Other(length, kept) if kept.is_empty() => json!({"what": "body", "bytes": length}),
+            Piece::Other(length, []) => json!({"what": "body", "bytes": length}),
             Piece::Other(length, kept) => {
                 json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
             }

@@ -127,12 +127,10 @@ impl Gateway {
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
-        match self.respond(request).await {
-            Ok(response) | Err(response) => response,
-        }
+        self.respond(request).await.unwrap_or_else(|refusal| refusal.answer())
     }
 
-    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Response<Body>> {
+    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
         let (head, body) = request.into_parts();
         self.access.check(&head.headers).map_err(|reason| plain(StatusCode::FORBIDDEN, &reason))?;
         if let Some(version) = text(&head.headers, VERSION)
@@ -161,17 +159,13 @@ impl Gateway {
                 let session = self.session(&head.headers)?;
                 lock(&self.sessions).remove(&session.id);
                 session.close("DELETE").await;
-                Ok(plain(StatusCode::OK, "the session is over"))
+                Ok(plain(StatusCode::OK, "the session is over").answer())
             }
-            _ => {
-                let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here");
-                refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
-                Err(refused)
-            }
+            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here")),
         }
     }
 
-    async fn post(self: &Arc<Self>, headers: &HeaderMap, message: &[u8]) -> Result<Response<Body>, Response<Body>> {
+    async fn post(self: &Arc<Self>, headers: &HeaderMap, message: &[u8]) -> Result<Response<Body>, Refusal> {
         let envelope = Envelope::scan(message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
@@ -207,7 +201,7 @@ impl Gateway {
         message: &[u8],
         headers: &HeaderMap,
         is_modern: bool,
-    ) -> Result<Response<Body>, Response<Body>> {
+    ) -> Result<Response<Body>, Refusal> {
         let gone = || rpc_error(StatusCode::BAD_GATEWAY, -32603, "the server behind this gateway has ended");
         // A line is what the other side reads.
         let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
@@ -226,7 +220,7 @@ impl Gateway {
     }
 
     /// A link of the stateless era on which the ids of this message are free.
-    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>) -> Result<Arc<Session>, Response<Body>> {
+    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>) -> Result<Arc<Session>, Refusal> {
         let mut shared = lock(&self.shared);
         shared.retain(|session| !session.is_closed());
         if let Some(free) = shared.iter().find(|session| session.has_room_for(envelope)) {
@@ -237,7 +231,7 @@ impl Gateway {
         Ok(session)
     }
 
-    fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Response<Body>> {
+    fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refusal> {
         lock(&self.sessions).retain(|_, session| !session.is_closed());
         if lock(&self.sessions).len() >= MOST_SESSIONS {
             return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
@@ -248,7 +242,7 @@ impl Gateway {
     }
 
     /// The session that a request names.
-    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<Body>> {
+    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
         let Some(id) = text(headers, SESSION) else {
             return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id, and is no initialize"));
         };
@@ -270,22 +264,43 @@ fn accepts_events(headers: &HeaderMap) -> bool {
     accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
 }
 
-fn plain(status: StatusCode, reason: &str) -> Response<Body> {
-    let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
+/// An answer of the gateway's own: a word for people, or a JSON-RPC error with this code.
+struct Refusal {
+    status: StatusCode,
+    code: Option<i64>,
+    reason: String,
+}
+
+impl Refusal {
+    fn answer(self) -> Response<Body> {
+        let Self { status, code, reason } = self;
+        if let Some(code) = code {
+            let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": reason}});
+            return with_json(status, error.to_string().into_bytes());
+        }
+        let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+        }
+        response
+    }
+}
+
+fn plain(status: StatusCode, reason: &str) -> Refusal {
+    Refusal { status, code: None, reason: reason.to_owned() }
+}
+
+fn rpc_error(status: StatusCode, code: i64, reason: &str) -> Refusal {
+    Refusal { status, code: Some(code), reason: reason.to_owned() }
 }
 
 fn accepted() -> Response<Body> {
     let mut response = Response::new(super::http::empty());
     *response.status_mut() = StatusCode::ACCEPTED;
     response
-}
-
-fn rpc_error(status: StatusCode, code: i64, reason: &str) -> Response<Body> {
-    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": reason}});
-    with_json(status, error.to_string().into_bytes())
 }
 
 fn with_json(status: StatusCode, body: Vec<u8>) -> Response<Body> {

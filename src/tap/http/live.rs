@@ -48,11 +48,6 @@ pub struct HttpSession {
 }
 
 impl Session for HttpSession {
-    /// Which one is meant depends on the way a message goes.
-    fn stream(&self, named: Option<u32>) -> Result<u32, String> {
-        Ok(named.unwrap_or(0))
-    }
-
     fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
         let stream = self.exchanges.choose(stream, toward)?;
         match toward {

@@ -148,7 +148,7 @@ fn what_is_no_answer_becomes_a_502_that_says_why() {
         (closed, "refused"),
         (always(""), "closed"),
         (always("SSH-2.0-OpenSSH_9.2\r\n\r\n"), "invalid HTTP version"),
-        (always(huge), "too large"),
+        (always(huge), "headers of more than 256 KiB"),
     ] {
         let stage = Stage::new();
         let tap = Tap::start(&stage, server, &[]);

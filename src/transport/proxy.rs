@@ -110,8 +110,7 @@ impl Proxy {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
             }
             Err(error) => {
-                let reason = format!("the server cannot be reached: {error}");
-                return passage.refuse(StatusCode::BAD_GATEWAY, &reason);
+                return passage.refuse(StatusCode::BAD_GATEWAY, &error.to_string());
             }
         };
         let to_server = hyper::upgrade::on(&mut response);

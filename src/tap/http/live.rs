@@ -98,7 +98,7 @@ impl HttpSession {
         self.runtime.spawn(async move {
             match client.send(request).await {
                 Ok(response) => read(response, stream, &exchanges, &answers, &taken).await,
-                Err(error) => drop(taken.send(Err(format!("the server cannot be reached: {error}")))),
+                Err(error) => drop(taken.send(Err(error.to_string()))),
             }
         });
         // A server may send its head with the answer only: then it has the message, and the answer is waited for.

@@ -38,7 +38,7 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show what
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
@@ -60,7 +60,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen here: HOST:PORT, or a port on this machine; port 0 takes a free one. In front of --url this is a reverse proxy; in front of a server\'s command, an HTTP server that starts one for each session' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'The longest body of a request' -r
@@ -190,6 +190,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-body -d 'The longest body of a request' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -287,6 +291,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d '
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'The longest body of a request' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -414,7 +422,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_see
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server on standard input and output: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'

@@ -4,6 +4,7 @@ mod clients;
 mod commands;
 pub mod error;
 mod jq;
+mod listening;
 mod live;
 mod peer;
 mod printer;

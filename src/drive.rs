@@ -2,5 +2,6 @@
 
 pub mod client;
 pub mod server;
+pub mod sessions;
 
 pub use client::{Connection, Failure};

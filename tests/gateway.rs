@@ -29,19 +29,7 @@ impl Gateway {
     }
 
     fn request(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let stream = TcpStream::connect(&self.address).expect("connects");
-        stream.set_read_timeout(Some(LIMIT)).expect("a limit");
-        let mut text = format!("{method} /mcp HTTP/1.1\r\n");
-        if !headers.iter().any(|(name, _)| *name == "host") {
-            text.push_str(&format!("host: {}\r\n", self.address));
-        }
-        for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str("accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n");
-        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-        (&stream).write_all(text.as_bytes()).expect("sent");
-        Answer::read(stream)
+        request(&self.address, method, headers, body)
     }
 
     fn post(&self, session: &str, message: &Value) -> Answer {
@@ -66,6 +54,22 @@ impl Gateway {
         let output = self.process.end();
         assert_eq!(output.code(), 0, "{output:?}");
     }
+}
+
+fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let stream = TcpStream::connect(address).expect("connects");
+    stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+    let mut text = format!("{method} /mcp HTTP/1.1\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        text.push_str(&format!("host: {}\r\n", address));
+    }
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n");
+    text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    (&stream).write_all(text.as_bytes()).expect("sent");
+    Answer::read(stream)
 }
 
 struct Answer {
@@ -168,7 +172,7 @@ fn what_does_not_belong_is_refused() {
 }
 
 #[test]
-fn the_stateless_era_shares_servers_and_gives_errors_their_status() {
+fn errors_of_the_stateless_era_have_their_status() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
@@ -180,8 +184,9 @@ fn the_stateless_era_shares_servers_and_gives_errors_their_status() {
         assert_eq!(answer.json()["error"]["code"], -32601);
     }
     gateway.end();
-    let streams = stage.ok(&["show", "tap.reel", "--format", "json", "event:stream-opened"]).out();
-    assert_eq!(streams.lines().count(), 2, "the gateway's own and one server's: {streams}");
+    // A server that is of the other era is not kept for later.
+    let ends = stage.ok(&["show", "tap.reel", "event:stream-closed", "not stream:0"]).out();
+    assert_eq!(ends.matches("no server of this era").count(), 2, "{ends}");
 }
 
 #[test]
@@ -195,4 +200,74 @@ fn a_server_that_ends_is_told() {
     gateway.end();
     let shown = stage.ok(&["show", "tap.reel"]).out();
     assert!(shown.contains("gone") && shown.contains("the server ended"), "{shown}");
+}
+
+/// A server of the stateless era in three lines of shell: it answers each line with its id and its own number.
+const STATELESS: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case $line in *slow*) sleep 1;; esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":{"server":%s}}\n' "$id" "$$"
+done"#;
+
+#[test]
+fn the_stateless_era_shares_a_server_until_ids_meet() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", STATELESS]);
+    let address = gateway.address.clone();
+    let ask = |id: u64, method: &str| {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"_meta": meta}});
+        let headers = [("mcp-protocol-version", "2026-07-28")];
+        request(&address, "POST", &headers, &asked.to_string()).json()["result"]["server"].clone()
+    };
+    let first = ask(1, "quick");
+    assert_eq!(ask(2, "quick"), first, "free ids share");
+    std::thread::scope(|scope| {
+        let both = [scope.spawn(|| ask(3, "slow")), scope.spawn(|| ask(3, "slow"))];
+        let [one, other] = both.map(|asked| asked.join().expect("answered"));
+        assert_ne!(one, other, "an id that waits has a server of its own");
+        assert!(one == first || other == first);
+    });
+    gateway.end();
+}
+
+#[test]
+fn the_built_in_server_listens_by_itself() {
+    let stage = Stage::new();
+    let served = stage.start(&["serve", "--listen", "0"]);
+    let address = until("the server to listen", || {
+        let said = served.stderr_so_far();
+        said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+    });
+    let url = format!("http://{address}/mcp");
+    let called =
+        stage.ok(&["call", "tools/call", "name=echo", "arguments.message=hi", "--url", &url, "--format", "json"]);
+    assert_eq!(called.json()["content"][0]["text"], "hi");
+    served.signal("TERM");
+    assert_eq!(served.end().code(), 0);
+}
+
+#[test]
+fn a_push_waits_for_a_host_to_connect_and_ends_when_it_is_answered() {
+    let stage = Stage::new();
+    let pushes = stage.start(&["fire", "push", "--listen", "0", "--text", "deployed"]);
+    let address = until("the server to listen", || {
+        let said = pushes.stderr_so_far();
+        said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+    });
+    let gateway = Gateway { process: pushes, address };
+    let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}},
+        "clientInfo": {"name": "host", "version": "1"}}});
+    let session = gateway.request("POST", &[], &asked.to_string()).header("mcp-session-id").expect("a session");
+    let mut events = gateway.request("GET", &[("mcp-session-id", &session)], "");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(gateway.post(&session, &ready).status, 202);
+    let push = events.event();
+    assert_eq!((push["method"].as_str(), push["params"]["payload"]["content"].is_null()), (Some("push/event"), false));
+    let accepted = json!({"jsonrpc": "2.0", "id": push["id"], "result": {"accepted": true}});
+    assert_eq!(gateway.post(&session, &accepted).status, 202);
+    let output = gateway.process.end_with_open_stdin();
+    assert_eq!(output.code(), 0, "{output:?}");
+    assert!(output.err().contains("push_answered"), "{output:?}");
 }

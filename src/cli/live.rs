@@ -282,7 +282,7 @@ pub fn send(live: &Live, toward: &str, message: &str, timeout: Duration) -> Resu
 
 /// Has a session of `serve` fire something of its own; each fact that comes of it is told.
 pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
-    ask(live, &json!({"op": "fire", "fire": fired}), patience.saturating_add(SLACK), |answer| {
+    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), patience.saturating_add(SLACK), |answer| {
         told(&answer["fact"]);
         answer["last"] == false
     })

@@ -1,7 +1,7 @@
 //! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
 
 use super::answers::Answers;
-use super::control::Session;
+use super::control::{Session, several_sessions};
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -81,11 +81,7 @@ impl Session for GatewaySession {
         let stream = match (stream, &streams[..]) {
             (0, [only]) => *only,
             (0, []) => return Err("no client has opened a session yet".to_owned()),
-            (0, several) => {
-                let names: Vec<String> = several.iter().map(u32::to_string).collect();
-                let (all, first) = (names.join(", "), &names[0]);
-                return Err(format!("the tap has several sessions: {all}; name one, as in --session NAME#{first}"));
-            }
+            (0, several) => return Err(several_sessions(several)),
             (named, _) => named,
         };
         let flags = Flags::toward(toward).with(Flags::INJECTED);

@@ -48,8 +48,8 @@ pub trait Session: Send + Sync {
     fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String>;
 
     /// Does something of its own accord: only a server of ours can.
-    fn fire(&self, fired: Value, heard: Heard) -> Result<(), String> {
-        let _ = (fired, heard);
+    fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
+        let _ = (stream, fired, heard);
         Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
     }
 
@@ -57,6 +57,13 @@ pub trait Session: Send + Sync {
     fn facts(&self) -> Map<String, Value> {
         Map::new()
     }
+}
+
+/// Why none of several sessions is taken.
+pub fn several_sessions(streams: &[u32]) -> String {
+    let names: Vec<String> = streams.iter().map(u32::to_string).collect();
+    let first = names.first().map_or("1", String::as_str);
+    format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", "))
 }
 
 /// A socket that listens, and what is told of its session.
@@ -108,6 +115,8 @@ enum Request {
         wait_ms: Option<u64>,
     },
     Fire {
+        #[serde(default)]
+        stream: u32,
         fire: Value,
     },
 }
@@ -213,10 +222,10 @@ fn take(desk: &Desk, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
             let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(LONGEST_WAIT);
             send(desk, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
         }
-        Ok(Request::Fire { fire }) => {
+        Ok(Request::Fire { stream, fire }) => {
             let (outbox, tag) = (Arc::clone(outbox), tag.clone());
             let heard = move |fact, last| outbox.push(&json!({"tag": tag, "fact": fact, "last": last}));
-            desk.session.fire(fire, Box::new(heard))
+            desk.session.fire(stream, fire, Box::new(heard))
         }
     };
     if let Err(why) = failed {

@@ -9,6 +9,7 @@ mod coding;
 pub mod live;
 
 use super::answers::Answers;
+use super::control::several_sessions;
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -112,15 +113,11 @@ impl Exchanges {
                 open
             }
         };
-        let several = || {
-            let names: Vec<String> = sessions.iter().map(u32::to_string).collect();
-            format!("the tap has several sessions: {}; name one, as in --session NAME#{}", names.join(", "), names[0])
-        };
         match (&sessions[..], stream) {
             ([], 0) if toward == Direction::ServerToClient => Err("no client has an event stream open".to_owned()),
             ([], 0) => Err("no client has sent anything yet".to_owned()),
             ([only], 0) => Ok(*only),
-            (_, 0) => Err(several()),
+            (several, 0) => Err(several_sessions(several)),
             (all, named) if all.contains(&named) => Ok(named),
             (_, named) => Err(format!("stream {named} has no open connection that could take it")),
         }

@@ -174,7 +174,14 @@ impl Gateway {
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
         if is_modern {
             let session = self.shared_for(&envelope)?;
-            return self.pass(&session, &envelope, message, headers, is_modern).await;
+            let answered = self.pass(&session, &envelope, message, headers, is_modern).await;
+            let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
+            if is_unknown && envelope.method.as_deref() == Some("server/discover") {
+                // A server of the era before, whose sessions have links of their own: nobody shares this one.
+                lock(&self.shared).retain(|shared| !Arc::ptr_eq(shared, &session));
+                session.close("no server of this era").await;
+            }
+            return answered;
         }
         if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;

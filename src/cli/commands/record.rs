@@ -4,6 +4,7 @@ mod attach;
 mod listen;
 
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::listening::ListenOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, reels};
 use crate::tap::queue::OnOverload;
@@ -59,7 +60,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 768 << 10, hide_default_value = true)]
     queue_bytes: usize,
     #[command(flatten)]
-    listening: listen::ListenOptions,
+    listening: ListenOptions,
     #[command(flatten)]
     target: Target,
 }

@@ -1,14 +1,17 @@
 //! `serve`: be a server, the built-in live one.
 
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::listening::{self, ListenOptions};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, live};
 use crate::drive::server::{Arrival, read_messages, serve};
+use crate::drive::sessions::Sessions;
 use crate::extension::REGISTRY;
 use crate::server::{Config, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Session};
-use crate::tap::inject::Sifted;
+use crate::tap::control::{Heard, Session, several_sessions};
+use crate::transport::control::Bound;
+use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
 use clap::Args;
 use serde_json::{Map, Value};
@@ -18,10 +21,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 
-/// Be a server on standard input and output: the built-in live server, which declares all five proposals.
+/// Be a server: the built-in live server, which declares all five proposals.
 ///
-/// A host starts it as it would any server. It has tools, resources and prompts, a small memory, and sends events by
+/// A host starts it as it would any server, or reaches it over HTTP with --listen. It has tools, resources and prompts, a small memory, and sends events by
 /// itself (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -29,6 +33,8 @@ Examples:
   mcpreel call tools/list -- mcpreel serve
   mcpreel serve --declare hooks --declare reminder
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"reminder\",\"body\":\"look at lib.rs\"}}'
+  mcpreel serve --listen 8080                a host finds it at http://127.0.0.1:8080/mcp
+  mcpreel fire push --text hello --session serve
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"deploy done\"}' & kill -USR1 $!
 
 Facts (pushes answered, refusals, late answers) go to standard error with -v, one JSON object a line, or to --report.")]
@@ -58,6 +64,19 @@ pub struct ServeCommon {
     /// Draw ids from this seed; the same seed and input give the same bytes.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    #[command(flatten)]
+    listening: ListenOptions,
+}
+
+/// What is done about a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// It is told where the user wants to hear all.
+    Quiet,
+    /// It is told.
+    Tell,
+    /// It is told, and a server that listens has done what it was started for.
+    TellAndEnd,
 }
 
 fn plan(text: &str) -> Result<Plan, String> {
@@ -81,7 +100,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         config.declare = args.declare.iter().cloned().collect();
     }
     config.plans = args.plans.clone();
-    run_server("serve", config, args.on_signal.clone(), &args.common, context, |_| false)?;
+    run_server("serve", config, args.on_signal.clone(), &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
 
@@ -110,10 +129,33 @@ impl ServeCommon {
     }
 }
 
-/// A running server, for its control socket.
-struct Serving {
-    arrivals: Sender<Arrival>,
-    client: Arc<OnceLock<String>>,
+/// The sessions of a running server, for its control socket: one over standard input and output, or those of a gateway.
+#[derive(Clone)]
+enum Serving {
+    Stdio { arrivals: Sender<Arrival>, client: Arc<OnceLock<String>> },
+    Listening(Arc<Sessions>),
+}
+
+impl Serving {
+    /// Into the session that is meant; `stream` is 0 where none is named.
+    fn arrivals(&self, stream: u32) -> Result<Sender<Arrival>, String> {
+        match (self, stream) {
+            (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
+            (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
+            (Self::Listening(sessions), 0) => match &sessions.numbers()[..] {
+                [] => Err("no host has opened a session yet".to_owned()),
+                [only] => sessions.arrivals(*only).ok_or_else(|| "the session has ended".to_owned()),
+                several => Err(several_sessions(several)),
+            },
+            (Self::Listening(sessions), named) => {
+                sessions.arrivals(named).ok_or_else(|| format!("there is no session {named}"))
+            }
+        }
+    }
+
+    fn order(&self, stream: u32, arrival: Arrival) -> Result<(), String> {
+        self.arrivals(stream)?.send(arrival).map_err(|_| "the server has ended".to_owned())
+    }
 }
 
 impl Session for Serving {
@@ -121,97 +163,177 @@ impl Session for Serving {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
         }
-        if stream != 0 {
-            return Err(format!("there is no stream {stream}: this server has stream 0 only"));
-        }
-        self.arrivals.send(Arrival::Injected(message.to_vec())).map_err(|_| "the server has ended".to_owned())
+        self.order(stream, Arrival::Injected(message.to_vec()))
     }
 
-    fn fire(&self, fired: Value, heard: Heard) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
         let fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
         let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
-        self.arrivals.send(Arrival::Asked(fired, Box::new(heard))).map_err(|_| "the server has ended".to_owned())
+        self.order(stream, Arrival::Asked(fired, Box::new(heard)))
     }
 
     fn facts(&self) -> Map<String, Value> {
-        self.client.get().map(|client| ("client".to_owned(), client.clone().into())).into_iter().collect()
+        let fact = match self {
+            Self::Stdio { client, .. } => client.get().map(|client| ("client".to_owned(), client.clone().into())),
+            Self::Listening(sessions) => Some(("streams".to_owned(), sessions.numbers().into())),
+        };
+        fact.into_iter().collect()
     }
 }
 
-/// Takes answers to injected requests out of what the host says.
-fn sift(answers: &Answers, message: Vec<u8>) -> Option<Vec<u8>> {
-    let (rest, taken) = match answers.sift(0, Direction::ClientToServer, &message) {
-        Sifted::Pass => (None, Vec::new()),
-        Sifted::Taken(taken) => (Some(None), taken),
-        Sifted::Cut(rest, taken) => (Some(Some(rest)), taken),
-    };
-    Answers::deliver(taken);
-    rest.unwrap_or(Some(message))
+/// Takes facts in: writes them where the user wants them.
+struct Facts<'a, F> {
+    file: Option<File>,
+    is_verbose: bool,
+    onlooker: &'a mut F,
 }
 
-/// Runs a server until the host sends no more; `name` is its live session's. Every fact goes to `onlooker`, which may have it told on standard
-/// error.
+impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
+    fn new(common: &ServeCommon, context: &Context, onlooker: &'a mut F) -> Result<Self, CommandError> {
+        let file = match &common.report {
+            Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
+            None => None,
+        };
+        Ok(Self { file, is_verbose: context.verbose > 0, onlooker })
+    }
+
+    fn take(&mut self, fact: &Report) -> Reaction {
+        let line = serde_json::to_value(fact).unwrap_or(Value::Null).to_string();
+        if let Some(file) = &mut self.file {
+            let _ = writeln!(file, "{line}");
+        }
+        let reaction = (self.onlooker)(fact);
+        if reaction != Reaction::Quiet || self.is_verbose {
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+        reaction
+    }
+}
+
+/// Runs a server until the host sends no more, or where it listens, until the user or a fact ends it; `name` is its
+/// live session's. Every fact goes to `onlooker`.
 pub fn run_server(
     name: &str,
     config: Config,
     on_signal: Vec<Fired>,
     common: &ServeCommon,
     context: &Context,
-    mut onlooker: impl FnMut(&Report) -> bool,
+    mut onlooker: impl FnMut(&Report) -> Reaction,
 ) -> Result<(), CommandError> {
-    let failed = |error: io::Error| CommandError::new(ErrorKind::Internal, format!("cannot serve: {error}"));
+    let facts = Facts::new(common, context, &mut onlooker)?;
+    match &common.listening.listen {
+        Some(listen) => run_listening(name, config, on_signal, (common, listen), context, facts),
+        None => run_stdio(name, config, on_signal, context, facts),
+    }
+}
+
+fn failed(error: io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Internal, format!("cannot serve: {error}"))
+}
+
+/// Makes the control socket, which is there as long as the session.
+fn open_socket(
+    name: &str,
+    transport: &'static str,
+    serving: Serving,
+    answers: &Arc<Answers>,
+    context: &Context,
+) -> Result<Option<Bound>, CommandError> {
+    let server = format!("mcpreel {name}");
+    let about = live::About { name: name.to_owned(), role: "serve", server, transport, reel: None };
+    let (bound, control) = live::open_socket(about, &context.printer).unzip();
+    if let Some(control) = control {
+        control.start(Arc::new(serving), Arc::clone(answers)).map_err(failed)?;
+    }
+    Ok(bound)
+}
+
+fn run_stdio(
+    name: &str,
+    config: Config,
+    on_signal: Vec<Fired>,
+    context: &Context,
+    mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
+) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
         context.printer.note("this is a server: a host starts it and talks to it on standard input and output");
     }
-    let mut report_file = match &common.report {
-        Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
-        None => None,
-    };
     let (sender, arrivals) = channel();
     read_messages(io::stdin(), sender.clone()).map_err(failed)?;
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
-    let about = live::About {
-        name: name.to_owned(),
-        role: "serve",
-        server: format!("mcpreel {name}"),
-        transport: "stdio",
-        reel: None,
-    };
-    // The socket is there as long as the session.
-    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
-    if let Some(control) = control {
-        let serving = Serving { arrivals: sender.clone(), client: Arc::clone(&client) };
-        control.start(Arc::new(serving), Arc::clone(&answers)).map_err(failed)?;
-    }
-    fire_on_signal(on_signal, sender).map_err(failed)?;
-    let tell = |fact: &Report| {
+    let serving = Serving::Stdio { arrivals: sender, client: Arc::clone(&client) };
+    let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
+    fire_on_signal(on_signal, serving).map_err(failed)?;
+    let hear = |fact: &Report| {
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
-        let line = serde_json::to_value(fact).unwrap_or(Value::Null).to_string();
-        if let Some(file) = &mut report_file {
-            let _ = writeln!(file, "{line}");
-        }
-        if onlooker(fact) || context.verbose > 0 {
-            let _ = writeln!(io::stderr(), "{line}");
-        }
+        facts.take(fact);
     };
-    let served = serve(Server::new(config), &arrivals, io::stdout().lock(), tell, |message| sift(&answers, message));
-    match served {
+    let sift = |message| answers.keep(0, Direction::ClientToServer, message);
+    match serve(Server::new(config), &arrivals, io::stdout().lock(), hear, sift) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(failed),
     }
 }
 
-fn fire_on_signal(fired: Vec<Fired>, arrivals: Sender<Arrival>) -> io::Result<()> {
+fn run_listening(
+    name: &str,
+    config: Config,
+    on_signal: Vec<Fired>,
+    (common, listen): (&ServeCommon, &str),
+    context: &Context,
+    mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
+) -> Result<(), CommandError> {
+    let answers = Arc::new(Answers::default());
+    let (hears, mut heard) = mpsc::unbounded_channel();
+    let sifting = Arc::clone(&answers);
+    let sessions = Arc::new(Sessions::new(
+        // Each with ids of its own.
+        Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
+        Arc::new(move |_, fact: &Report| drop(hears.send(fact.clone()))),
+        Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
+    ));
+    listening::runtime()?.block_on(async {
+        let (listener, address) = listening::bind(listen, context).await?;
+        let serving = Serving::Listening(Arc::clone(&sessions));
+        let _bound = open_socket(name, "http", serving.clone(), &answers, context)?;
+        fire_on_signal(on_signal, serving).map_err(failed)?;
+        let options = &common.listening;
+        let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
+        context.printer.note(&format!("listening on http://{address}/mcp; end with Ctrl-C"));
+        let listening = Arc::clone(&gateway);
+        listening::until_ended(async {
+            tokio::select! {
+                () = listening.serve(listener) => {}
+                () = async {
+                    while let Some(fact) = heard.recv().await {
+                        if facts.take(&fact) == Reaction::TellAndEnd {
+                            return;
+                        }
+                    }
+                } => {}
+            }
+        })
+        .await?;
+        gateway.finish().await;
+        Ok(())
+    })
+}
+
+fn fire_on_signal(fired: Vec<Fired>, serving: Serving) -> io::Result<()> {
     if fired.is_empty() {
         return Ok(());
     }
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGUSR1])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for _ in signals.forever() {
-            if arrivals.send(Arrival::Order(fired.clone())).is_err() {
-                return;
+            let streams = match &serving {
+                Serving::Stdio { .. } => vec![0],
+                Serving::Listening(sessions) => sessions.numbers(),
+            };
+            for stream in streams {
+                let _ = serving.order(stream, Arrival::Order(fired.clone()));
             }
         }
     })?;

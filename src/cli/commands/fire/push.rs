@@ -1,6 +1,6 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
-use crate::cli::commands::serve::{ServeCommon, run_server};
+use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
@@ -22,6 +22,8 @@ use std::time::Duration;
 /// over it sends `push/event`, on a timer or when the process gets SIGUSR1, and tells the host's answer on standard
 /// error (one JSON object a line) or in --report.
 ///
+/// With --listen it waits for a host to connect over HTTP instead, and ends when its pushes are answered.
+///
 /// With --session it is one push into a session that runs already: beside the server's own messages where the session
 /// is tapped, by the server itself where it is `mcpreel serve`. The host's answer is printed, and its server does not
 /// see it.
@@ -31,6 +33,9 @@ Examples, as a host's server command:
   mcpreel fire push --feature-set memory.proactive --text 'deploy finished' --report /tmp/push.jsonl
   mcpreel fire push --text tick --after 2s --every 10s --times 3
   mcpreel fire push --text now --on-signal          then: pkill -USR1 -f 'fire push'
+
+Waiting for a host to connect to http://127.0.0.1:8080/mcp:
+  mcpreel fire push --text 'deploy finished' --listen 8080
 
 Into a live session:
   mcpreel fire push --text 'deploy finished' --session everything
@@ -89,6 +94,13 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
             fire: push,
         });
     }
+    // Where it listens, it has done its work when so many pushes are settled.
+    let wanted = match (args.on_signal, args.every) {
+        (true, _) => None,
+        (false, None) => Some(1),
+        (false, Some(_)) => args.times,
+    };
+    let mut settled = 0;
     let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
     run_server("push", config, on_signal, &args.common, context, |fact| {
         match fact {
@@ -97,10 +109,16 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
             Report::PushAnswered { accepted: Some(true), late: false, .. } => accepted.set(accepted.get() + 1),
             _ => {}
         }
-        matches!(
+        let is_settled = matches!(
             fact,
             Report::PushAnswered { .. } | Report::Refused { .. } | Report::Unanswered { .. } | Report::NotSent { .. }
-        )
+        );
+        settled += u64::from(is_settled);
+        match is_settled {
+            false => Reaction::Quiet,
+            true if wanted.is_some_and(|wanted| settled >= wanted) => Reaction::TellAndEnd,
+            true => Reaction::Tell,
+        }
     })?;
     if !is_ready.get() {
         context.printer.note("not sent: no host completed the handshake");

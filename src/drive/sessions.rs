@@ -1,0 +1,137 @@
+//! The built-in server behind a gateway: every session has an engine of its own, on a thread of its own.
+
+use super::server::{Arrival, serve};
+use crate::server::{Report, Server};
+use crate::transport::gateway::{Backend, Opened};
+use crate::transport::link::{Incoming, Link, Served};
+use crate::wire::Direction;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+
+/// Makes a session's engine, by the session's number.
+pub type Make = Box<dyn Fn(u32) -> Server + Send + Sync>;
+/// Hears every session's facts.
+pub type Hear = Arc<dyn Fn(u32, &Report) + Send + Sync>;
+/// Gives back what of a host's message the session's server is to see.
+pub type Sift = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
+
+/// The sessions of a server that listens.
+pub struct Sessions {
+    make: Make,
+    hear: Hear,
+    sift: Sift,
+    open: Mutex<BTreeMap<u32, Sender<Arrival>>>,
+}
+
+impl Sessions {
+    /// Sessions with engines of this make.
+    pub fn new(make: Make, hear: Hear, sift: Sift) -> Self {
+        Self { make, hear, sift, open: Mutex::default() }
+    }
+
+    /// The numbers of the open ones.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.lock().keys().copied().collect()
+    }
+
+    /// Into the session with this number.
+    pub fn arrivals(&self, number: u32) -> Option<Sender<Arrival>> {
+        self.lock().get(&number).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<Arrival>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Sessions {
+    fn open(&self, stream: u32) -> Result<Opened, String> {
+        let (link, Served { mut outgoing, incoming }) = Link::served();
+        let (sender, arrivals) = channel();
+        let (server, hear, sift) = ((self.make)(stream), Arc::clone(&self.hear), Arc::clone(&self.sift));
+        let (ended, end) = oneshot::channel::<()>();
+        let from_host = sender.clone();
+        let failed = |error: io::Error| format!("no thread for another session: {error}");
+        std::thread::Builder::new()
+            .name("host".into())
+            .spawn(move || {
+                while let Some(message) = outgoing.blocking_recv() {
+                    let _ = from_host.send(Arrival::Message(message));
+                }
+                let _ = from_host.send(Arrival::End);
+            })
+            .map_err(failed)?;
+        std::thread::Builder::new()
+            .name("session".into())
+            .spawn(move || {
+                let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
+                let _ = serve(server, &arrivals, to_host, |fact| hear(stream, fact), |message| sift(stream, message));
+                let _ = incoming.blocking_send(Incoming::Closed);
+                drop(ended);
+            })
+            .map_err(failed)?;
+        self.lock().insert(stream, sender);
+        let end = async move {
+            let _ = end.await;
+        };
+        Ok(Opened { link, end: Box::pin(end) })
+    }
+
+    fn pass(&self, _stream: u32, _direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        Some(message)
+    }
+
+    fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
+
+    fn closed(&self, stream: u32, _by: &str) {
+        self.lock().remove(&stream);
+    }
+}
+
+/// Lines written here are messages of the link.
+struct Lines {
+    incoming: mpsc::Sender<Incoming>,
+    line: Vec<u8>,
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece.strip_suffix(b"\n").unwrap_or(piece));
+            if piece.ends_with(b"\n") {
+                let message = Incoming::Message(std::mem::take(&mut self.line));
+                self.incoming.blocking_send(message).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Config;
+
+    #[tokio::test]
+    async fn each_session_has_a_server_of_its_own() {
+        let make = Box::new(|_| Server::new(Config::default()));
+        let sessions = Sessions::new(make, Arc::new(|_, _| {}), Arc::new(|_, message| Some(message)));
+        for stream in [1, 2] {
+            let Opened { mut link, end } = sessions.open(stream).expect("opens");
+            link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;
+            assert!(matches!(link.receive().await, Incoming::Message(pong) if pong.ends_with(br#""result":{}}"#)));
+            assert_eq!(sessions.numbers(), [stream]);
+            link.close();
+            end.await;
+            sessions.closed(stream, "over");
+        }
+        assert!(sessions.numbers().is_empty());
+    }
+}

@@ -48,6 +48,18 @@ fn broken_off(events: &[Value]) -> String {
     told(events, "broken off").iter().map(|told| format!("{}\n", told["reason"])).collect()
 }
 
+/// Servers close connections that were idle for a while, without a word. A client of the tap must not suffer for it.
+#[test]
+fn a_server_that_hangs_up_after_each_answer_is_no_failure() {
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, always(json_answer(PONG)), &[]);
+    let mut client = Client::connect(tap.address);
+    for number in 0..200 {
+        client.post("", PING);
+        assert_eq!(client.reply().status, 200, "request {number}");
+    }
+}
+
 /// A request is answered the same with the tap and without it; answers the reel.
 fn same_as_direct(server: SocketAddr) -> Vec<Value> {
     let stage = Stage::new();
@@ -287,7 +299,8 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
     let server = mirror();
     let url = format!("http://{server}/mcp?tenant=7");
     let tap = Tap::in_front_of(&stage, &url, &["-H", "X-Added: yes"]);
-    let more = "Connection: keep-alive, X-Hop, Upgrade, HTTP2-Settings\r\nX-Hop: 1\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\
+    let more = "Connection: keep-alive, X-Hop, Upgrade, HTTP2-Settings\r\nX-Hop: 1\r\nUpgrade: h2c\r\n\
+        HTTP2-Settings: AA\r\n\
         Accept-Encoding: gzip, br\r\nX-Keep: a\r\nX-Keep: b\r\nMCP-Protocol-Version: 2025-11-25\r\n";
     let reply = post(tap.address, more, PING);
     let heard: Value = serde_json::from_str(&reply.body).expect("JSON");

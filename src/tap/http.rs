@@ -16,7 +16,8 @@ use body::{Piece, Reading};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
@@ -125,10 +126,13 @@ impl Exchanges {
                 }
             },
         };
-        let told = json!({
-            "what": "request", "method": head.method.as_str(), "target": secrets::redact_target(target),
-            "headers": headers(&head.headers),
-        });
+        let told = Head {
+            what: "request",
+            method: Some(head.method.as_str()),
+            target: Some(secrets::redact_target(target)),
+            status: None,
+            headers: Headers(&head.headers),
+        };
         self.transport(stream, number, Direction::ClientToServer, &told);
         let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
         state.open.insert(
@@ -152,9 +156,13 @@ impl Exchanges {
     fn begin_response(&self, number: u32, head: &response::Parts) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
-        let told = json!({
-            "what": "response", "status": head.status.as_u16(), "headers": headers(&head.headers),
-        });
+        let told = Head {
+            what: "response",
+            method: None,
+            target: None,
+            status: Some(head.status.as_u16()),
+            headers: Headers(&head.headers),
+        };
         self.transport(exchange.stream, number, Direction::ServerToClient, &told);
         if let Some(session) = text(head.headers.get(SESSION))
             && !state.sessions.contains_key(&session)
@@ -254,7 +262,7 @@ impl Exchanges {
                 json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
             }
             Piece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
-            Piece::Other(length, kept) if kept.is_empty() => json!({"what": "body", "bytes": length}),
+            Piece::Other(length, []) => json!({"what": "body", "bytes": length}),
             Piece::Other(length, kept) => {
                 json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
             }
@@ -270,7 +278,7 @@ impl Exchanges {
         Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
-    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &Value) {
+    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &impl Serialize) {
         let (kind, flags, framing) = (EventKind::Transport, Flags::toward(direction), Framing::Whole);
         let mut payload = Vec::new();
         if ciborium::into_writer(told, &mut payload).is_ok() {
@@ -333,13 +341,31 @@ fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
 }
 
+/// What the reel says of a head. Written without building values: there are two in every exchange.
+#[derive(serde::Serialize)]
+struct Head<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    headers: Headers<'a>,
+}
+
 /// Headers as pairs, secrets taken out.
-fn headers(map: &HeaderMap) -> Value {
-    let pair = |(name, value): (&header::HeaderName, &HeaderValue)| {
-        let value = String::from_utf8_lossy(value.as_bytes());
-        json!([name.as_str(), secrets::redact_header(name.as_str(), &value)])
-    };
-    map.iter().map(pair).collect()
+struct Headers<'a>(&'a HeaderMap);
+
+impl Serialize for Headers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut pairs = serializer.serialize_seq(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            pairs.serialize_element(&(name.as_str(), secrets::redact_header(name.as_str(), &value)))?;
+        }
+        pairs.end()
+    }
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {

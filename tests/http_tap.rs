@@ -48,18 +48,6 @@ fn broken_off(events: &[Value]) -> String {
     told(events, "broken off").iter().map(|told| format!("{}\n", told["reason"])).collect()
 }
 
-/// Servers close connections that were idle for a while, without a word. A client of the tap must not suffer for it.
-#[test]
-fn a_server_that_hangs_up_after_each_answer_is_no_failure() {
-    let stage = Stage::new();
-    let tap = Tap::start(&stage, always(json_answer(PONG)), &[]);
-    let mut client = Client::connect(tap.address);
-    for number in 0..200 {
-        client.post("", PING);
-        assert_eq!(client.reply().status, 200, "request {number}");
-    }
-}
-
 /// A request is answered the same with the tap and without it; answers the reel.
 fn same_as_direct(server: SocketAddr) -> Vec<Value> {
     let stage = Stage::new();

@@ -93,7 +93,9 @@ fn a_body_up_to_the_end_of_the_connection_passes() {
 
 #[test]
 fn a_stream_that_is_cut_off_is_cut_off() {
-    for end in ["", "zz\r\n", "5\r\nab", "3\r\nabcdef\r\n0\r\n\r\n"] {
+    // An event that lacks its end is no message: the client does not take it either.
+    let torn = chunk(&format!("data: {PONG}\n"));
+    for end in ["", "zz\r\n", "5\r\nab", "3\r\nabcdef\r\n0\r\n\r\n", &torn] {
         let events = same_as_direct(always([EVENTS, &event(PONG), end].concat()));
         assert_eq!(messages(&events).len(), 2, "{end:?}");
         assert!(!broken_off(&events).is_empty(), "{end:?}: {events:?}");
@@ -287,7 +289,8 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
     let server = mirror();
     let url = format!("http://{server}/mcp?tenant=7");
     let tap = Tap::in_front_of(&stage, &url, &["-H", "X-Added: yes"]);
-    let more = "Connection: keep-alive, X-Hop, Upgrade, HTTP2-Settings\r\nX-Hop: 1\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\
+    let more = "Connection: keep-alive, X-Hop, Upgrade, HTTP2-Settings\r\nX-Hop: 1\r\nUpgrade: h2c\r\n\
+        HTTP2-Settings: AA\r\n\
         Accept-Encoding: gzip, br\r\nX-Keep: a\r\nX-Keep: b\r\nMCP-Protocol-Version: 2025-11-25\r\n";
     let reply = post(tap.address, more, PING);
     let heard: Value = serde_json::from_str(&reply.body).expect("JSON");

@@ -23,7 +23,8 @@ use coding::Decoder;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -199,10 +200,13 @@ impl Exchanges {
                 }
             },
         };
-        let told = json!({
-            "what": "request", "method": head.method.as_str(), "target": secrets::redact_target(target),
-            "headers": headers(&head.headers),
-        });
+        let told = Head {
+            what: "request",
+            method: Some(head.method.as_str()),
+            target: Some(secrets::redact_target(target)),
+            status: None,
+            headers: Headers(&head.headers),
+        };
         self.transport(stream, number, Direction::ClientToServer, &told);
         if is_mcp && head.method == Method::POST {
             state.heads.insert(stream, head.headers.clone());
@@ -232,9 +236,13 @@ impl Exchanges {
     fn begin_response(&self, number: u32, head: &response::Parts) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
-        let told = json!({
-            "what": "response", "status": head.status.as_u16(), "headers": headers(&head.headers),
-        });
+        let told = Head {
+            what: "response",
+            method: None,
+            target: None,
+            status: Some(head.status.as_u16()),
+            headers: Headers(&head.headers),
+        };
         self.transport(exchange.stream, number, Direction::ServerToClient, &told);
         if let Some(session) = text(head.headers.get(SESSION))
             && !state.sessions.contains_key(&session)
@@ -368,7 +376,7 @@ impl Exchanges {
         Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
-    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &Value) {
+    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &impl Serialize) {
         let (kind, flags, framing) = (EventKind::Transport, Flags::toward(direction), Framing::Whole);
         let mut payload = Vec::new();
         if ciborium::into_writer(told, &mut payload).is_ok() {
@@ -449,13 +457,31 @@ fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
 }
 
+/// What the reel says of a head. Written without building values: there are two in every exchange.
+#[derive(serde::Serialize)]
+struct Head<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    headers: Headers<'a>,
+}
+
 /// Headers as pairs, secrets taken out.
-fn headers(map: &HeaderMap) -> Value {
-    let pair = |(name, value): (&header::HeaderName, &HeaderValue)| {
-        let value = String::from_utf8_lossy(value.as_bytes());
-        json!([name.as_str(), secrets::redact_header(name.as_str(), &value)])
-    };
-    map.iter().map(pair).collect()
+struct Headers<'a>(&'a HeaderMap);
+
+impl Serialize for Headers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut pairs = serializer.serialize_seq(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            pairs.serialize_element(&(name.as_str(), secrets::redact_header(name.as_str(), &value)))?;
+        }
+        pairs.end()
+    }
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {

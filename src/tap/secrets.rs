@@ -1,5 +1,7 @@
 //! Secrets in command lines, URLs and headers, taken out before they are written down.
 
+use std::borrow::Cow;
+
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";
 
@@ -38,7 +40,11 @@ const PREFIXES: [&str; 14] = [
 
 /// Whether a name tells that its value is a secret.
 pub fn is_telling(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    tells(&name.to_ascii_lowercase())
+}
+
+/// The same of a name in lower case.
+fn tells(name: &str) -> bool {
     let name = name.trim_start_matches('-');
     TELLING.iter().any(|part| name.contains(part)) && name != "author" && name != "authors"
         || name == "key"
@@ -111,16 +117,16 @@ pub fn redact_target(target: &str) -> String {
     format!("{path}?{}", query.join("&"))
 }
 
-/// A header's value; of a telling one only the scheme of its credentials stays. What a server asks for is no secret.
-pub fn redact_header(name: &str, value: &str) -> String {
-    let name = name.to_ascii_lowercase();
+/// The value of a header whose name is in lower case; of a telling one only the scheme of its credentials stays. What a
+/// server asks for is no secret.
+pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
-    if asks || !is_telling(&name) && name != "cookie" && name != "set-cookie" {
-        return redact_url(value);
+    if asks || !tells(name) && name != "cookie" && name != "set-cookie" {
+        return if value.contains("://") { redact_url(value).into() } else { value.into() };
     }
     match value.split_once(' ') {
-        Some((scheme, _)) if name.ends_with("authorization") => format!("{scheme} {REDACTED}"),
-        _ => REDACTED.to_owned(),
+        Some((scheme, _)) if name.ends_with("authorization") => format!("{scheme} {REDACTED}").into(),
+        _ => REDACTED.into(),
     }
 }
 
@@ -150,10 +156,10 @@ mod tests {
 
     #[test]
     fn headers_keep_the_scheme_of_their_credentials() {
-        assert_eq!(redact_header("Authorization", "Bearer abc"), "Bearer [redacted]");
+        assert_eq!(redact_header("authorization", "Bearer abc"), "Bearer [redacted]");
         assert_eq!(redact_header("x-api-key", "abc"), "[redacted]");
-        assert_eq!(redact_header("Set-Cookie", "a=b; Path=/"), "[redacted]");
-        assert_eq!(redact_header("WWW-Authenticate", "Bearer realm=x"), "Bearer realm=x");
+        assert_eq!(redact_header("set-cookie", "a=b; Path=/"), "[redacted]");
+        assert_eq!(redact_header("www-authenticate", "Bearer realm=x"), "Bearer realm=x");
         assert_eq!(redact_header("content-type", "application/json"), "application/json");
         assert_eq!(redact_target("/sse?token=abc&x=1"), "/sse?token=[redacted]&x=1");
     }

@@ -105,7 +105,8 @@ impl Reading {
         match self {
             Self::Json(held) if held.is_empty() => {}
             Self::Json(held) => sink(Piece::Whole(held)),
-            Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
+            // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
+            Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block, joined: None })),
             Self::Frames(_) | Self::Other { length: 0, .. } => {}
             Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
         }
@@ -202,14 +203,14 @@ mod tests {
 
     #[test]
     fn an_event_stream_gives_messages_and_the_rest_as_it_stood() {
-        let stream: &[&[u8]] = &[b"id: 1\ndata: \n\n", b"data: {}\n", b"\n: ping\n\ndata: {\ndata: }\n\ntail"];
+        let stream: &[&[u8]] = &[b"id: 1\ndata: \n\n", b"data: {}\n", b"\n: ping\n\ndata: {\ndata: }\n\ndata: {}\n"];
         let found = read(Reading::of(Some("text/event-stream"), true), stream);
         let expected = [
             "block id: 1\ndata: \n\n None",
             "event data: {}\n\n",
             "block : ping\n\n None",
             "block data: {\ndata: }\n\n Some(\"{\\n}\")",
-            "block tail None",
+            "block data: {}\n None",
         ];
         assert_eq!(found, expected);
     }

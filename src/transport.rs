@@ -16,6 +16,7 @@ pub mod remote;
 pub mod stdio;
 mod streamable;
 mod tls;
+mod upstream;
 pub mod websocket;
 
 pub use link::{Incoming, Link, Undelivered};

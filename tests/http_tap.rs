@@ -302,12 +302,30 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
     assert_eq!(values("host"), [server.to_string()]);
     assert_eq!((values("x-added"), values("x-keep")), (vec!["yes".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(values("mcp-protocol-version"), ["2025-11-25"]);
-    // What is compressed could not be read; what is no WebSocket could not either.
-    assert_eq!(values("accept-encoding"), ["identity"]);
+    assert_eq!(values("accept-encoding"), ["gzip, br"]);
+    // What is no WebSocket could not be read.
     for gone in ["x-hop", "upgrade", "connection", "http2-settings"] {
         assert!(values(gone).is_empty(), "{gone}: {heard}");
     }
     drop(tap);
+}
+
+#[test]
+fn a_connection_is_closed_where_the_server_closes_its_own() {
+    // It closes after each answer, and does not say so before.
+    let server = serve(|_, wire| {
+        say(wire, json_answer(PONG));
+        false
+    });
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, server, &[]);
+    for _ in 0..50 {
+        let mut client = Client::connect(tap.address);
+        client.post("", PING);
+        assert_eq!(client.reply().status, 200);
+        assert!(client.head().is_none(), "the connection ends as the server's did");
+    }
+    assert_eq!(messages(&tap.end()).len(), 100);
 }
 
 #[test]

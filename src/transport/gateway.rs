@@ -85,7 +85,7 @@ impl Gateway {
                 let gateway = Arc::clone(&gateway);
                 async move { Ok::<_, Infallible>(gateway.answer(request).await) }
             });
-            serve_connection(stream, service)
+            serve_connection(stream, service, std::future::pending())
         })
         .await;
     }

@@ -89,6 +89,15 @@ impl HttpError {
         Self::read(place, format!("cannot reach {place}: {}", whole(error)), error)
     }
 
+    /// An exchange that broke off before its response.
+    pub(super) fn of_exchange(place: &str, error: &(dyn Error + 'static)) -> Self {
+        let mut causes = std::iter::successors(Some(error), |cause| (*cause).source());
+        if let Some(Self::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
+            return Self::TooLong(*limit);
+        }
+        Self::read(place, format!("the exchange with {place} broke off: {}", whole(error)), error)
+    }
+
     fn read(place: &str, told: String, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
@@ -175,7 +184,9 @@ pub type Stream = MaybeHttpsStream<super::reach::Reached>;
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that a response's head may take up.
-const HEAD_LIMIT: usize = 256 << 10;
+pub(super) const HEAD_LIMIT: usize = 256 << 10;
+/// How many headers a response may have.
+pub(super) const MOST_HEADERS: usize = 512;
 /// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
 /// into a connection that is just being closed.
 const IDLE: Duration = Duration::from_secs(4);
@@ -194,7 +205,7 @@ impl HttpClient {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .http1_preserve_header_case(true)
-            .http1_max_headers(512)
+            .http1_max_headers(MOST_HEADERS)
             .http1_max_buf_size(HEAD_LIMIT)
             .set_host(false)
             .build(connector);
@@ -208,15 +219,11 @@ impl HttpClient {
         }
         let place = place(request.uri());
         self.client.request(request).await.map_err(|error| {
-            let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            if let Some(HttpError::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
-                return HttpError::TooLong(*limit);
-            }
             let cause = error.source().unwrap_or(&error);
-            if error.is_connect() {
-                return HttpError::unreachable(&place, cause);
+            match error.is_connect() {
+                true => HttpError::unreachable(&place, cause),
+                false => HttpError::of_exchange(&place, cause),
             }
-            HttpError::read(&place, format!("the exchange with {place} broke off: {}", whole(cause)), cause)
         })
     }
 
@@ -232,7 +239,7 @@ impl HttpClient {
 }
 
 /// Scheme, host and port of a URL: what can be told without its secrets.
-fn place(uri: &Uri) -> String {
+pub(super) fn place(uri: &Uri) -> String {
     let host = uri.authority().map_or("", |authority| authority.as_str());
     let host = host.rsplit('@').next().unwrap_or(host);
     format!("{}://{host}", uri.scheme_str().unwrap_or("http"))

@@ -5,6 +5,7 @@ use super::access::Access;
 use super::exchange::shared_headers;
 use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, empty, full, whole};
 use super::remote::Remote;
+use super::upstream::Upstream;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
@@ -34,7 +35,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// A proxy in front of one server.
 pub struct Proxy {
     client: HttpClient,
-    origin: (uri::Scheme, uri::Authority),
+    /// Scheme, host and port of the server.
+    origin: Uri,
+    host: HeaderValue,
     /// The endpoint's path and query.
     endpoint: uri::PathAndQuery,
     headers: HeaderMap,
@@ -48,15 +51,16 @@ impl Proxy {
     pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedWatch) -> Result<Self, HttpError> {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
-        let origin = match (url.scheme(), url.authority()) {
-            (Some(scheme), Some(authority)) if matches!(scheme.as_str(), "http" | "https") => {
-                (scheme.clone(), authority.clone())
-            }
-            _ => return Err(wrong("only http, https, ws and wss can be put behind --listen")),
+        let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
+            return Err(wrong("only http, https, ws and wss can be put behind --listen"));
         };
+        let host = HeaderValue::from_str(authority.as_str()).map_err(|error| wrong(&error.to_string()))?;
+        let mut parts = url.clone().into_parts();
+        parts.path_and_query = Some(uri::PathAndQuery::from_static("/"));
+        let origin = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
         let endpoint = url.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
         let (client, headers) = (HttpClient::new(remote)?, shared_headers(remote)?);
-        Ok(Self { client, origin, endpoint, headers, access, body_limit, watch })
+        Ok(Self { client, origin, host, endpoint, headers, access, body_limit, watch })
     }
 
     /// The client that it reaches the server with, and the user's own headers.
@@ -69,19 +73,21 @@ impl Proxy {
         let proxy = Arc::new(self);
         accept(listener, move |stream, connection| {
             let (proxy, watch) = (Arc::clone(&proxy), Arc::clone(&proxy.watch));
+            let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
+            let closed = upstream.closed();
             let service = service_fn(move |request| {
-                let proxy = Arc::clone(&proxy);
-                async move { Ok::<_, Infallible>(proxy.relay(connection, request).await) }
+                let (proxy, upstream) = (Arc::clone(&proxy), Arc::clone(&upstream));
+                async move { Ok::<_, Infallible>(proxy.relay(connection, &upstream, request).await) }
             });
             async move {
-                serve_connection(stream, service).await;
+                serve_connection(stream, service, closed.notified()).await;
                 watch.hung_up(connection);
             }
         })
         .await;
     }
 
-    async fn relay(&self, connection: u32, request: Request<Incoming>) -> Response<Body> {
+    async fn relay(&self, connection: u32, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
         let watch = Arc::clone(&self.watch);
         let mut passage = Passage { exchange: watch.begin(connection, &head), watch, answered: false };
@@ -104,7 +110,7 @@ impl Proxy {
         } else {
             passage.tee(body, Side::Request, self.body_limit, None)
         };
-        let mut response = match self.client.send(Request::from_parts(head, body)).await {
+        let mut response = match upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
             Err(error @ HttpError::TooLong(_)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
@@ -151,26 +157,16 @@ impl Proxy {
             Some(asked) => asked.clone(),
             None => self.endpoint.clone(),
         };
-        let (scheme, authority) = self.origin.clone();
-        let mut parts = uri::Parts::default();
-        (parts.scheme, parts.authority, parts.path_and_query) = (Some(scheme), Some(authority), Some(path));
-        if let Ok(uri) = Uri::from_parts(parts) {
-            head.uri = uri;
-        }
+        head.uri = Uri::from(path);
         head.version = Version::HTTP_11;
         strip(&mut head.headers);
         if let Some(upgrade) = upgrade {
             head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
             head.headers.insert(header::UPGRADE, upgrade.clone());
+            // Extensions are agreed on hop by hop, and what they compress could not be read by the watch.
             head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
         }
-        // What is compressed could not be read by the watch; that goes for the extensions of a WebSocket too.
-        if head.headers.contains_key(header::ACCEPT_ENCODING) {
-            head.headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        }
-        if let Ok(host) = HeaderValue::from_str(self.origin.1.as_str()) {
-            head.headers.insert(header::HOST, host);
-        }
+        head.headers.insert(header::HOST, self.host.clone());
         for (name, value) in &self.headers {
             head.headers.insert(name, value.clone());
         }
@@ -180,7 +176,7 @@ impl Proxy {
     fn turn_to_client(&self, headers: &mut HeaderMap, own_host: Option<&HeaderValue>) {
         let to: Option<Uri> = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()?.parse().ok());
         let (Some(to), Some(host)) = (to, own_host.and_then(|host| host.to_str().ok())) else { return };
-        if to.scheme() == Some(&self.origin.0) && to.authority() == Some(&self.origin.1) {
+        if to.scheme() == self.origin.scheme() && to.authority() == self.origin.authority() {
             let path = to.path_and_query().map_or("/", |path| path.as_str());
             if let Ok(here) = HeaderValue::try_from(format!("http://{host}{path}")) {
                 headers.insert(header::LOCATION, here);
@@ -213,8 +209,9 @@ where
     }
 }
 
-/// Serves one connection within the limits of every listener.
-pub(super) async fn serve_connection<S>(stream: TcpStream, service: S)
+/// Serves one connection within the limits of every listener; once `closing` is over, no longer than to the end of the
+/// exchange that is under way.
+pub(super) async fn serve_connection<S>(stream: TcpStream, service: S, closing: impl Future<Output = ()>)
 where
     S: HttpService<Incoming, ResBody = Body>,
     S::Error: Into<BodyError>,
@@ -229,6 +226,11 @@ where
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
+    tokio::pin!(connection);
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = closing => connection.as_mut().graceful_shutdown(),
+    }
     let _ = connection.await;
 }
 

@@ -394,6 +394,68 @@ fn messages_of_one_event_stream_and_its_posts_are_one_stream() {
 }
 
 #[test]
+fn a_stream_that_is_open_when_the_tap_ends_is_closed_in_the_reel() {
+    let server = serve(|_, wire| {
+        say(wire, [EVENTS, &chunk("event: endpoint\ndata: /messages?sessionId=1\n\n")].concat());
+        thread::sleep(LIMIT);
+        false
+    });
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, server, &[]);
+    let mut stream = Client::connect(tap.address);
+    stream.get("/mcp");
+    stream.head().expect("a head");
+    assert!(stream.next().expect("an endpoint").contains("/messages"));
+    let events = tap.end();
+    let closed: Vec<&Value> = events.iter().filter(|event| event["event"] == "stream-closed").collect();
+    assert_eq!(closed.len(), 2, "the client's stream and the tap's own: {events:#?}");
+}
+
+#[test]
+fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
+    let (go, gone) = channel::<()>();
+    let gone = Mutex::new(gone);
+    let server = serve(move |_, wire| {
+        say(wire, [EVENTS, &chunk("data: {\"jsonrpc\":\"2.0\",")].concat());
+        gone.lock().expect("a lock").recv_timeout(LIMIT).expect("something was put in");
+        // The event ends with a chunk of its own.
+        for rest in ["\"method\":\"own\"}\n", "\n"] {
+            say(wire, chunk(rest));
+        }
+        gone.lock().expect("a lock").recv_timeout(LIMIT).expect("the client got all");
+        say(wire, END);
+        false
+    });
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, server, &[]);
+    let mut client = Client::connect(tap.address);
+    client.get("/mcp");
+    client.head().expect("a head");
+    let mut heard = client.next().expect("the beginning");
+    let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
+    stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
+    go.send(()).expect("the server waits");
+    while !heard.contains("ours") {
+        heard.push_str(&client.next().expect("more"));
+    }
+    go.send(()).expect("the server waits");
+    let own = r#"{"jsonrpc":"2.0","method":"own"}"#;
+    assert_eq!(heard, format!("data: {own}\n\nevent: message\ndata: {ours}\n\n"));
+    let events = tap.end();
+    let blocks: String = messages(&events).iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(blocks, heard, "the reel has the order in which the client got it");
+}
+
+#[test]
+fn user_information_is_no_part_of_the_host() {
+    let stage = Stage::new();
+    let server = mirror();
+    let tap = Tap::in_front_of(&stage, &format!("http://user:sesame@{server}/mcp"), &[]);
+    let reply = post(tap.address, "", PING);
+    assert!(!reply.body.contains("sesame") && reply.body.contains(&server.to_string()), "{}", reply.body);
+}
+
+#[test]
 fn secrets_in_heads_and_targets_are_not_in_the_reel() {
     let server = serve(|_, wire| {
         say(wire, json_answer(PONG).replacen("\r\n", "\r\nSet-Cookie: id=sesame-3\r\nX-Auth-Token: sesame-4\r\n", 1));
@@ -478,6 +540,8 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     assert_eq!(told(&events, "response")[0]["status"], 101);
     assert_eq!((told(&events, "ping").len(), told(&events, "pong").len()), (3, 3));
     assert!(told(&events, "unreadable").is_empty());
+    let place = |what: &str| events.iter().rposition(|event| event["event"] == what && event["stream"] == 1);
+    assert!(place("stream-closed") > place("message"), "it lives as long as its socket: {events:#?}");
     let opened: BTreeSet<u64> = messages(&events).iter().filter_map(|event| event["stream"].as_u64()).collect();
     assert_eq!(opened.len(), 1);
 }

@@ -138,7 +138,7 @@ impl Exchanges {
         open.sort_by_key(|(is_listening, _)| *is_listening);
         let (_, sender) = open.pop().ok_or("the client has no event stream open")?;
         let block = [b"event: message\ndata: ", message, b"\n\n"].concat();
-        self.record_injected(stream, Direction::ServerToClient, Framing::Sse, &block);
+        // It is recorded when it goes, so that the reel has the order in which the client gets it.
         sender.send(block.into()).map_err(|_| "the client's event stream has ended".to_owned())
     }
 
@@ -156,7 +156,8 @@ impl Exchanges {
         }
         let named = std::mem::take(&mut state.sessions).into_values();
         let unnamed: Vec<u32> = state.connections.drain().map(|(_, stream)| stream).collect();
-        let mut open: Vec<u32> = named.chain(unnamed).collect();
+        let of_endpoints = std::mem::take(&mut state.endpoints).into_values();
+        let mut open: Vec<u32> = named.chain(unnamed).chain(of_endpoints).collect();
         open.sort_unstable();
         open.into_iter().for_each(|stream| self.close(stream, "the tap ended"));
     }
@@ -257,6 +258,7 @@ impl Exchanges {
             && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
         {
             state.heads.remove(&stream);
+            state.order.retain(|session| exchange.session.as_ref() != Some(session));
             self.close(stream, "DELETE");
         }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
@@ -405,7 +407,8 @@ impl State {
         if self.order.len() > MOST_SESSIONS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.sessions.remove(&oldest);
+            let forgotten = self.sessions.remove(&oldest);
+            forgotten.map(|stream| self.heads.remove(&stream));
         }
     }
 }
@@ -422,6 +425,10 @@ impl Watch for Exchanges {
             Seen::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
             Seen::Response(head) => self.begin_response(exchange, head),
             Seen::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
+            Seen::Inserted(block) => {
+                let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
+                self.record_injected(stream, ServerToClient, Framing::Sse, block);
+            }
             Seen::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
         }
     }
@@ -492,4 +499,39 @@ fn text(value: Option<&HeaderValue>) -> Option<String> {
 fn path_and_query(target: &str, url: &str) -> String {
     let base = url::Url::parse("http://server").and_then(|server| server.join(target));
     base.and_then(|base| base.join(url)).map_or_else(|_| url.to_owned(), |url| url[url::Position::BeforePath..].into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_ended_push_out_none_that_lives() {
+        let queue = Queue::new(1 << 20, crate::tap::queue::OnOverload::Drop, std::time::Instant::now());
+        let exchanges = Exchanges::new(Arc::new(queue), "http://server/mcp");
+        let exchange = |session: &str, method: Method| {
+            let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);
+            let (request, ()) = request.body(()).expect("a request").into_parts();
+            let number = exchanges.begin(1, &request);
+            let stream = exchanges.lock().open[&number].stream;
+            exchanges.see(number, Seen::RequestEnd(None));
+            let (response, ()) = hyper::Response::new(()).into_parts();
+            exchanges.see(number, Seen::Response(&response));
+            exchanges.see(number, Seen::ResponseEnd(None));
+            stream
+        };
+        let first = exchange("lives", Method::POST);
+        for number in 0..=MOST_SESSIONS {
+            exchange(&number.to_string(), Method::POST);
+            exchange(&number.to_string(), Method::DELETE);
+        }
+        assert_eq!(exchange("lives", Method::POST), first);
+        assert_eq!(exchanges.sessions(), [first]);
+        // Those that never end are bounded.
+        for number in 0..=MOST_SESSIONS {
+            exchange(&number.to_string(), Method::POST);
+        }
+        assert_eq!(exchanges.sessions().len(), MOST_SESSIONS);
+        assert!(exchanges.lock().open.is_empty());
+    }
 }

@@ -137,6 +137,8 @@ pub enum Seen<'a> {
     Response(&'a http::response::Parts),
     /// Some bytes of its body.
     ResponseBody(&'a [u8]),
+    /// A block of [`Watch::insertions`] that goes to the client now.
+    Inserted(&'a [u8]),
     /// Its body is over; or the exchange broke off, with the reason.
     ResponseEnd(Option<&'a str>),
 }

@@ -54,7 +54,9 @@ impl Proxy {
         let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
             return Err(wrong("only http, https, ws and wss can be put behind --listen"));
         };
-        let host = HeaderValue::from_str(authority.as_str()).map_err(|error| wrong(&error.to_string()))?;
+        // Not its user information: that is nobody's host.
+        let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+        let host = HeaderValue::from_str(host).map_err(|error| wrong(&error.to_string()))?;
         let mut parts = url.clone().into_parts();
         parts.path_and_query = Some(uri::PathAndQuery::from_static("/"));
         let origin = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
@@ -72,25 +74,27 @@ impl Proxy {
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
         accept(listener, move |stream, connection| {
-            let (proxy, watch) = (Arc::clone(&proxy), Arc::clone(&proxy.watch));
+            let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
+            let line = Arc::new(line);
             let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
             let closed = upstream.closed();
+            let service_line = Arc::clone(&line);
             let service = service_fn(move |request| {
-                let (proxy, upstream) = (Arc::clone(&proxy), Arc::clone(&upstream));
-                async move { Ok::<_, Infallible>(proxy.relay(connection, &upstream, request).await) }
+                let (proxy, upstream, line) = (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
+                async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
             });
             async move {
                 serve_connection(stream, service, closed.notified()).await;
-                watch.hung_up(connection);
+                drop(line);
             }
         })
         .await;
     }
 
-    async fn relay(&self, connection: u32, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
+    async fn relay(&self, line: &Arc<Line>, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
         let watch = Arc::clone(&self.watch);
-        let mut passage = Passage { exchange: watch.begin(connection, &head), watch, answered: false };
+        let mut passage = Passage { exchange: watch.begin(line.connection, &head), watch, answered: false };
         if let Err((status, reason)) = self.admit(&head) {
             return passage.refuse(status, &reason);
         }
@@ -128,7 +132,7 @@ impl Proxy {
             if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
                 head.headers.insert(header::UPGRADE, upgrade);
-                tokio::spawn(tunnel(from_client, to_server, passage));
+                tokio::spawn(tunnel(from_client, to_server, passage, Arc::clone(line)));
             }
             return Response::from_parts(head, empty());
         }
@@ -254,6 +258,18 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
+/// A client's connection, whatever protocol is spoken on it: gone once nobody carries anything over it.
+struct Line {
+    watch: SharedWatch,
+    connection: u32,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.watch.hung_up(self.connection);
+    }
+}
+
 /// One exchange on its way through. Dropped before an answer is on its way, it tells that the client hung up.
 struct Passage {
     watch: SharedWatch,
@@ -306,8 +322,7 @@ impl Passage {
     fn tee(&self, body: Incoming, side: Side, limit: u64, inserted: Option<UnboundedReceiver<Bytes>>) -> Body {
         let watch = Arc::clone(&self.watch);
         let exchange = self.exchange;
-        let mut tee =
-            Tee { body, watch, exchange, side, passed: 0, limit, ended: false, inserted, at_end_of_event: true };
+        let mut tee = Tee { body, watch, exchange, side, passed: 0, limit, ended: false, inserted, tail: *b"\0\n\n" };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -341,7 +356,8 @@ struct Tee {
     ended: bool,
     /// What is put between the events that pass.
     inserted: Option<UnboundedReceiver<Bytes>>,
-    at_end_of_event: bool,
+    /// The last bytes that passed.
+    tail: [u8; 3],
 }
 
 impl Tee {
@@ -357,12 +373,20 @@ impl Tee {
         }
     }
 
+    /// Whether an event ends here, however it was cut into chunks.
+    fn is_at_end_of_event(&self) -> bool {
+        [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.tail.ends_with(end))
+    }
+
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
         self.passed += bytes.len() as u64;
         if self.passed > self.limit {
             return Err(HttpError::TooLong(self.limit).into());
         }
-        self.at_end_of_event = [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| bytes.ends_with(end));
+        for byte in &bytes[bytes.len().saturating_sub(self.tail.len())..] {
+            self.tail.rotate_left(1);
+            self.tail[2] = *byte;
+        }
         self.watch.see(
             self.exchange,
             match self.side {
@@ -382,10 +406,11 @@ impl hyper::body::Body for Tee {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.at_end_of_event
+        if self.is_at_end_of_event()
             && let Some(inserted) = &mut self.inserted
             && let Poll::Ready(Some(block)) = inserted.poll_recv(context)
         {
+            self.watch.see(self.exchange, Seen::Inserted(&block));
             return Poll::Ready(Some(Ok(Frame::data(block))));
         }
         let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
@@ -430,7 +455,7 @@ impl Drop for Tee {
 }
 
 /// Carries bytes both ways after a switch of protocols.
-async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage) {
+async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage, line: Arc<Line>) {
     passage.answered = true;
     let (client, server) = match tokio::try_join!(from_client, to_server) {
         Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
@@ -444,6 +469,7 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
     );
     passage.see(Seen::RequestEnd(up.as_deref()));
     passage.see(Seen::ResponseEnd(down.as_deref()));
+    drop(line);
 }
 
 /// Carries until an end; answers why, where it broke.

@@ -4,8 +4,9 @@
 use super::http::{Body, HttpClient, HttpError, place};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
-use hyper::{Request, Response, Uri};
+use hyper::{Request, Response, Uri, header};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, Notify};
 
 /// See the module.
@@ -15,12 +16,14 @@ pub(super) struct Upstream {
     origin: Uri,
     sender: Mutex<Option<SendRequest<Body>>>,
     closed: Arc<Notify>,
+    /// Another protocol takes the connection over: that is not its end.
+    is_handed_over: Arc<AtomicBool>,
 }
 
 impl Upstream {
     /// Nothing is connected yet.
     pub fn new(client: HttpClient, origin: Uri) -> Self {
-        Self { client, origin, sender: Mutex::default(), closed: Arc::default() }
+        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), is_handed_over: Arc::default() }
     }
 
     /// Told when the server closes its connection.
@@ -32,6 +35,7 @@ impl Upstream {
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
         // A client's connection carries one exchange at a time, so nobody waits here.
         let mut held = self.sender.lock().await;
+        self.is_handed_over.store(request.headers().contains_key(header::UPGRADE), Ordering::Release);
         loop {
             let (mut sender, is_fresh) = match held.take().filter(|sender| !sender.is_closed()) {
                 Some(sender) => (sender, false),
@@ -66,10 +70,12 @@ impl Upstream {
             .handshake(stream)
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;
-        let closed = Arc::clone(&self.closed);
+        let (closed, is_handed_over) = (Arc::clone(&self.closed), Arc::clone(&self.is_handed_over));
         tokio::spawn(async move {
             let _ = connection.with_upgrades().await;
-            closed.notify_one();
+            if !is_handed_over.load(Ordering::Acquire) {
+                closed.notify_one();
+            }
         });
         Ok(sender)
     }

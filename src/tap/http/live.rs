@@ -84,7 +84,8 @@ impl HttpSession {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let authority = self.url.authority().map_or("", |authority| authority.as_str());
-        headers.insert(header::HOST, HeaderValue::from_str(authority).map_err(|error| error.to_string())?);
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        headers.insert(header::HOST, HeaderValue::from_str(host).map_err(|error| error.to_string())?);
         headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
         let mut request = Request::post(self.url.clone());
         if let Some(own) = request.headers_mut() {

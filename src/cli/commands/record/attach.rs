@@ -10,6 +10,7 @@ use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use serde_json::json;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -41,8 +42,10 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         if let Some(control) = control {
             control.start(Arc::clone(&desk) as Arc<dyn Session>, Arc::clone(&desk.answers)).map_err(failed)?;
         }
+        // Not the locked one: a client that does not read would keep the process from its end.
+        let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         let carried = tokio::select! {
-            carried = attached::run(link, std::io::stdin(), std::io::stdout(), Some(&desk), taken) => carried,
+            carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {

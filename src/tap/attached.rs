@@ -52,6 +52,8 @@ pub async fn run(
                         write_line(&mut output, &message)?;
                     }
                 }
+                // What names no request has nobody who waits.
+                Incoming::Undelivered(failed) if failed.id.is_empty() => {}
                 Incoming::Undelivered(failed) => {
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);

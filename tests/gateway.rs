@@ -271,3 +271,18 @@ fn a_push_waits_for_a_host_to_connect_and_ends_when_it_is_answered() {
     assert_eq!(output.code(), 0, "{output:?}");
     assert!(output.err().contains("push_answered"), "{output:?}");
 }
+
+#[test]
+fn who_hangs_up_before_it_has_its_session_leaves_no_server_behind() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", "read line; echo asked >&2; cat; echo left >&2"]);
+    let asked = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+    let stream = TcpStream::connect(&gateway.address).expect("connects");
+    let head = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: {}", gateway.address, asked.len());
+    (&stream).write_all(format!("{head}\r\n\r\n{asked}").as_bytes()).expect("sent");
+    let shown = |what: &str| stage.ok(&["show", "tap.reel"]).out().contains(what).then_some(());
+    until("the server to be asked", || shown("asked"));
+    drop(stream);
+    until("the server to end", || shown("left"));
+    gateway.end();
+}

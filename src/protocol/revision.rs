@@ -77,4 +77,6 @@ pub mod meta {
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     /// Name and version of the server, in results.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The request whose stream a notification belongs to, where that is a `subscriptions/listen`.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 }

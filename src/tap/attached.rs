@@ -6,13 +6,13 @@ use super::control::Session;
 use super::queue::{Queue, Ready};
 use crate::trace::{EventKind, Flags};
 use crate::transport::{Incoming, Link, Undelivered};
-use crate::wire::{Direction, Envelope, Framing, IdKey, LineFramer, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, Id, IdKey, LineFramer, MessageKind, json};
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// How long answers are waited for once the client sends no more.
 const FAREWELL: Duration = Duration::from_secs(30);
@@ -24,59 +24,64 @@ const NOT_DELIVERED: i64 = -32000;
 pub async fn run(
     mut link: Link,
     input: impl Read + Send + 'static,
-    mut output: impl Write,
+    output: impl Write + Send + 'static,
     desk: Option<&Desk>,
     mut orders: mpsc::Receiver<Order>,
 ) -> io::Result<()> {
     let mut lines = read_lines(input)?;
+    let (to_client, mut written) = write_lines(output)?;
     let mut open = HashSet::new();
     let mut patience = None;
-    loop {
-        if patience.is_some() && open.is_empty() {
-            break;
+    // Neither side waits for the other: one message at most lies here on its way to each.
+    let (mut outbox, mut said) = (VecDeque::new(), None);
+    let ended = loop {
+        if patience.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
+            break Ok(());
         }
         tokio::select! {
-            line = lines.recv(), if patience.is_none() => match line {
+            line = lines.recv(), if patience.is_none() && outbox.is_empty() => match line {
                 Some(line) => {
                     note_requests(&line, &mut open);
-                    if let Some(line) = keep(desk, Direction::ClientToServer, line) {
-                        link.send(line).await;
-                    }
+                    outbox.extend(keep(desk, Direction::ClientToServer, line));
                 }
                 None => patience = Some(tokio::time::Instant::now() + FAREWELL),
             },
-            incoming = link.receive() => match incoming {
-                Incoming::Message(message) => {
+            room = to_client.reserve(), if said.is_some() => match (room, said.take()) {
+                (Ok(room), Some(message)) => room.send(message),
+                // Why is told at once.
+                _ => {}
+            },
+            failed = &mut written => return failed.unwrap_or(Ok(())),
+            turned = link.turn(&mut outbox), if said.is_none() => match turned {
+                Some(Incoming::Message(message)) => {
                     note_answers(&message, &mut open);
-                    if let Some(message) = keep(desk, Direction::ServerToClient, message) {
-                        write_line(&mut output, &message)?;
-                    }
+                    said = keep(desk, Direction::ServerToClient, message);
                 }
                 // What names no request has nobody who waits.
-                Incoming::Undelivered(failed) if failed.id.is_empty() => {}
-                Incoming::Undelivered(failed) => {
+                Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
+                Some(Incoming::Undelivered(failed)) => {
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);
                     desk.inspect(|desk| desk.record(Direction::ServerToClient, &answer));
-                    if let Some(answer) = keep(desk, Direction::ServerToClient, answer) {
-                        write_line(&mut output, &answer)?;
-                    }
+                    said = keep(desk, Direction::ServerToClient, answer);
                 }
-                Incoming::Stderr(_) => {}
-                Incoming::Closed => return Ok(()),
-                Incoming::Failed(why) => return Err(io::Error::other(why)),
+                Some(Incoming::Stderr(_)) | None => {}
+                Some(Incoming::Closed) => break Ok(()),
+                Some(Incoming::Failed(why)) => break Err(io::Error::other(why)),
             },
-            Some((toward, message)) = orders.recv() => match toward {
+            Some((toward, message)) = orders.recv(), if outbox.is_empty() && said.is_none() => match toward {
                 // What goes to the server is recorded on its way, as what the client sends.
-                Direction::ClientToServer => { link.send(message).await; }
+                Direction::ClientToServer => outbox.push_back(message),
                 Direction::ServerToClient => {
                     desk.inspect(|desk| desk.record(toward, &message));
-                    write_line(&mut output, &message)?;
+                    said = Some(message);
                 }
             },
-            () = until(patience) => break,
+            () = until(patience) => break Ok(()),
         }
-    }
+    };
+    drop(to_client);
+    written.await.unwrap_or(Ok(())).and(ended)?;
     link.close();
     while link.receive().await != Incoming::Closed {}
     Ok(())
@@ -173,6 +178,11 @@ fn note_requests(message: &[u8], open: &mut HashSet<IdKey>) {
         if let Some(id) = envelope.id.filter(|_| envelope.kind == MessageKind::Request) {
             open.insert(id.key());
         }
+        // What is cancelled is answered no more.
+        if envelope.method.as_deref() == Some("notifications/cancelled") {
+            let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
+            id.map(|id| open.remove(&Id(id).key()));
+        }
     });
 }
 
@@ -189,6 +199,24 @@ fn failure(failed: &Undelivered) -> Vec<u8> {
     let said = failed.refusal.as_deref().and_then(|refusal| json::first_member(refusal, "error"));
     let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}", failed.reason)}).to_string();
     [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
+}
+
+/// Writes lines on a thread of its own: a client that does not read must not keep the session from its end.
+fn write_lines(
+    mut output: impl Write + Send + 'static,
+) -> io::Result<(mpsc::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>)> {
+    let (sender, mut messages) = mpsc::channel::<Vec<u8>>(64);
+    let (done, written) = oneshot::channel();
+    std::thread::Builder::new().name("stdout".into()).spawn(move || {
+        let mut write = || -> io::Result<()> {
+            while let Some(message) = messages.blocking_recv() {
+                write_line(&mut output, &message)?;
+            }
+            Ok(())
+        };
+        let _ = done.send(write());
+    })?;
+    Ok((sender, written))
 }
 
 fn write_line(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
@@ -237,6 +265,52 @@ mod tests {
         let asked = server.await.expect("ends");
         assert_eq!(asked.len(), 2);
         assert_eq!(*out.0.lock().expect("not poisoned"), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    }
+
+    #[tokio::test]
+    async fn neither_side_waits_for_the_other_and_what_is_cancelled_is_not_waited_for() {
+        let (ours, mut theirs) = Link::pair();
+        let server = tokio::spawn(async move {
+            // It says much before it hears anything.
+            for _ in 0..500 {
+                theirs.send(b"{}".to_vec()).await;
+            }
+            let mut heard = 0;
+            while let Incoming::Message(_) = theirs.receive().await {
+                heard += 1;
+            }
+            heard
+        });
+        let mut input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n".repeat(500);
+        input.extend(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+        let out = Out::default();
+        let (_orders, none) = mpsc::channel(1);
+        let carried = run(ours, io::Cursor::new(input), out.clone(), None, none);
+        tokio::time::timeout(FAREWELL / 2, carried).await.expect("does not wait").expect("carried");
+        assert_eq!(server.await.expect("ends"), 501);
+        assert_eq!(out.0.lock().expect("not poisoned").len(), 500 * "{}\n".len());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_can_be_left() {
+        let (unread, full) = io::pipe().expect("a pipe");
+        let (ours, mut theirs) = Link::pair();
+        tokio::spawn(async move { while theirs.send(vec![b'1'; 1 << 16]).await {} });
+        let (_orders, none) = mpsc::channel(1);
+        let carried = run(ours, io::empty().chain(Never), full, None, none);
+        assert!(tokio::time::timeout(Duration::from_millis(300), carried).await.is_err(), "the runtime goes on");
+        drop(unread);
+    }
+
+    /// An input on which nothing comes.
+    struct Never;
+
+    impl Read for Never {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            loop {
+                std::thread::park();
+            }
+        }
     }
 
     #[test]

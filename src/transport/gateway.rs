@@ -18,7 +18,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use session::{Guard, Posted, Session};
+use session::{Guard, Posted, Said, Session};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
@@ -26,7 +26,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
@@ -121,9 +120,7 @@ impl Gateway {
     pub async fn finish(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
         all.append(&mut lock(&self.shared));
-        for session in all {
-            session.close("the gateway ended").await;
-        }
+        futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended"))).await;
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
@@ -173,7 +170,7 @@ impl Gateway {
         let version = json::at_path(message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
         if is_modern {
-            let session = self.shared_for(&envelope)?;
+            let session = self.shared_for(&envelope, message)?;
             let answered = self.pass(&session, &envelope, message, headers, is_modern).await;
             let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
             if is_unknown && envelope.method.as_deref() == Some("server/discover") {
@@ -186,7 +183,9 @@ impl Gateway {
         if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;
             lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+            let mut newborn = Newborn { gateway: self, session: Some(&session) };
             let mut response = self.pass(&session, &envelope, message, headers, is_modern).await?;
+            newborn.session = None;
             if let Ok(id) = HeaderValue::from_str(&session.id) {
                 response.headers_mut().insert(SESSION, id);
             }
@@ -216,22 +215,28 @@ impl Gateway {
             return Ok(accepted());
         };
         let mut first = events.recv().await.ok_or_else(gone)?;
-        let is_answer = |message: &[u8]| Envelope::scan(message).kind.is_response();
+        let is_answer = |message: &[u8]| {
+            let kind = Envelope::scan(message).kind;
+            kind.is_response() || kind == MessageKind::Batch
+        };
         while !accepts_events(headers) && !is_answer(&first) {
             first = events.recv().await.ok_or_else(gone)?;
         }
-        if is_answer(&first) && (!accepts_events(headers) || events.is_closed() && events.is_empty()) {
+        if is_answer(&first) && (!accepts_events(headers) || events.is_over()) {
             return Ok(json_answer(&first, is_modern));
         }
         Ok(event_stream(Some((first, guard)), events))
     }
 
     /// A link of the stateless era on which the ids of this message are free.
-    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>) -> Result<Arc<Session>, Refusal> {
+    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
         let mut shared = lock(&self.shared);
         shared.retain(|session| !session.is_closed());
-        if let Some(free) = shared.iter().find(|session| session.has_room_for(envelope)) {
+        if let Some(free) = shared.iter().find(|session| session.has_room_for(envelope, message)) {
             return Ok(Arc::clone(free));
+        }
+        if shared.len() >= MOST_SESSIONS {
+            return Err(full_up());
         }
         let session = self.open(String::new())?;
         shared.push(Arc::clone(&session));
@@ -239,10 +244,17 @@ impl Gateway {
     }
 
     fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refusal> {
-        lock(&self.sessions).retain(|_, session| !session.is_closed());
-        if lock(&self.sessions).len() >= MOST_SESSIONS {
-            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
+        let mut sessions = lock(&self.sessions);
+        sessions.retain(|_, session| !session.is_closed());
+        if !id.is_empty() && sessions.len() >= MOST_SESSIONS {
+            // Few clients say when they are done.
+            let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
+            let (_, longest) = idle.min().ok_or_else(full_up)?;
+            if let Some(left) = sessions.remove(&longest) {
+                tokio::spawn(async move { left.close("left by its client").await });
+            }
         }
+        drop(sessions);
         let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
         let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
         Ok(Session::start(id, stream, opened, Arc::clone(&self.backend)))
@@ -256,6 +268,25 @@ impl Gateway {
         let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
         found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session, or no more"))
     }
+}
+
+/// A session whose id its client does not have yet: if it hangs up before, nobody can ever come back to it.
+struct Newborn<'a> {
+    gateway: &'a Gateway,
+    session: Option<&'a Arc<Session>>,
+}
+
+impl Drop for Newborn<'_> {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.map(Arc::clone) {
+            lock(&self.gateway.sessions).remove(&session.id);
+            tokio::spawn(async move { session.close("the client hung up").await });
+        }
+    }
+}
+
+fn full_up() -> Refusal {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -329,7 +360,7 @@ fn json_answer(message: &[u8], is_modern: bool) -> Response<Body> {
 }
 
 /// A stream of events that ends with the channel. What goes with the first message is kept until then.
-fn event_stream(first: Option<(Vec<u8>, Guard)>, events: mpsc::Receiver<Vec<u8>>) -> Response<Body> {
+fn event_stream(first: Option<(Vec<u8>, Guard)>, events: Said) -> Response<Body> {
     let (first, guard) = first.unzip();
     let later = futures_util::stream::unfold((events, guard), |(mut events, guard)| async move {
         events.recv().await.map(|message| (message, (events, guard)))

@@ -6,7 +6,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig}
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// A body longer than this is recorded in fragments, as a line is.
-const HOLD: usize = 256 << 20;
+const HOLD: usize = 64 << 20;
 /// So much is kept of a body that is no message.
 const KEEP: usize = 64 << 10;
 

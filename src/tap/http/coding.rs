@@ -3,7 +3,12 @@
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A body may decode to this much, however small it is (64 MiB),
+const ROOM: usize = 64 << 20;
+/// and beyond that to so many times its own length. What swells more is made to fill memory and disk.
+const SWELL: usize = 100;
 
 /// Undoes one coding.
 pub struct Decoder {
@@ -14,7 +19,7 @@ pub struct Decoder {
 impl Decoder {
     /// For a `Content-Encoding`; `None` where it is not known.
     pub fn of(coding: &str) -> Option<Self> {
-        let decoded = Decoded::default();
+        let decoded = Decoded(Arc::new(Mutex::new((Vec::new(), ROOM))));
         let sink = decoded.clone();
         let decoder: Box<dyn Write + Send> = match coding.trim().to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(sink)),
@@ -28,19 +33,29 @@ impl Decoder {
 
     /// Takes the next bytes and answers what they decode to.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        self.decoded.lock().1 += bytes.len().saturating_mul(SWELL);
         self.decoder.write_all(bytes)?;
         self.decoder.flush()?;
-        Ok(std::mem::take(&mut self.decoded.0.lock().unwrap_or_else(PoisonError::into_inner)))
+        Ok(std::mem::take(&mut self.decoded.lock().0))
     }
 }
 
-/// Where decoders leave what they decode.
-#[derive(Clone, Default)]
-struct Decoded(Arc<Mutex<Vec<u8>>>);
+/// Where decoders leave what they decode, and how much more they may.
+#[derive(Clone)]
+struct Decoded(Arc<Mutex<(Vec<u8>, usize)>>);
+
+impl Decoded {
+    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, usize)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        let mut decoded = self.lock();
+        let left = decoded.1.checked_sub(bytes.len());
+        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it swells to more than {SWELL} times its length")))?;
+        decoded.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -84,6 +99,23 @@ mod tests {
         }
         assert!(Decoder::of("compress").is_none());
         assert!(Decoder::of("gzip").expect("known").push(b"not gzip at all").is_err());
+    }
+
+    #[test]
+    fn what_swells_without_measure_is_given_up() {
+        let zeros = vec![0; 4 << 20];
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).expect("an encoder");
+        for _ in 0..40 {
+            gzip.write_all(&zeros).expect("a Vec takes all");
+            zstd.write_all(&zeros).expect("a Vec takes all");
+        }
+        for (coding, body) in [("gzip", gzip.finish().expect("ends")), ("zstd", zstd.finish().expect("ends"))] {
+            let mut decoder = Decoder::of(coding).expect("known");
+            let pushed: Result<Vec<usize>, _> =
+                body.chunks(16 << 10).map(|chunk| decoder.push(chunk).map(|decoded| decoded.len())).collect();
+            assert!(pushed.is_err_and(|error| error.to_string().contains("swells")), "{coding}");
+        }
     }
 
     #[test]

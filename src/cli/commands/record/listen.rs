@@ -105,7 +105,7 @@ async fn gateway(
     let words = command.words();
     let name = super::session_name(args, super::server_name(&words));
     let (recorder, path) = super::start_recorder(args, &name)?;
-    let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue())));
+    let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway =
         Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);
     let shown = secrets::redact_arguments(&words).join(" ");

@@ -28,7 +28,7 @@ static int put(int fd, const char *p, size_t n) {
 static int answer(int fd, const char *body) {
     char reply[1024], json[512], session[64] = "";
     const char *id = strstr(body, "\"id\":");
-    if (!id) return put(fd, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", 46);
+    if (!id) return put(fd, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", 44);
     const char *result = "{\"content\":[]}";
     if (strstr(body, "\"initialize\"")) {
         result = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"

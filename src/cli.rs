@@ -104,8 +104,12 @@ pub fn run() -> ExitCode {
 
 /// A short name for the server that a URL names.
 fn url_name(url: &str) -> String {
-    let host = url::Url::parse(url).ok().and_then(|url| Some(url.host_str()?.to_owned()));
-    host.unwrap_or_else(|| "server".to_owned()).replace(['[', ']', ':', '/'], "")
+    let parsed = url::Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("server").replace(['[', ']', ':', '/'], "");
+    match parsed.as_ref().and_then(url::Url::port) {
+        Some(port) => format!("{host}-{port}"),
+        None => host,
+    }
 }
 
 /// Runs a command of this program within another one.

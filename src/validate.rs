@@ -21,7 +21,9 @@ mod stream;
 pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 
 use crate::extension::{REGISTRY, Rule};
-use crate::trace::{Event, EventKind};
+use crate::protocol::revision::meta;
+use crate::trace::{Event, EventKind, Flags};
+use crate::wire::{Envelope, json};
 use connection::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,11 +83,19 @@ impl Validator {
         let connection = match event.header.kind {
             EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
                 let mut connection = Connection::new();
-                if self.lost || self.lost_streams.remove(&stream) {
+                // Over HTTP, what names no session may be a part of one: its beginning went another way.
+                let is_part = event.header.exchange != 0 && !begins_session(event.body());
+                if self.lost || self.lost_streams.remove(&stream) || is_part {
                     connection.lose_track();
                 }
                 connection
             }),
+            EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
+                if let Some(connection) = self.connections.get_mut(&stream) {
+                    connection.fail(event.header.exchange);
+                }
+                return;
+            }
             EventKind::StreamClosed | EventKind::Gap => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
@@ -121,6 +131,13 @@ impl Validator {
         }
         self.report
     }
+}
+
+/// Whether a message may stand first in a session: `initialize`, or any of the era that has no sessions.
+fn begins_session(message: &[u8]) -> bool {
+    let envelope = Envelope::scan(message);
+    envelope.method.as_deref() == Some("initialize")
+        || envelope.params.is_some_and(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]).is_some())
 }
 
 #[cfg(test)]

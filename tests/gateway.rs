@@ -197,9 +197,12 @@ fn a_server_that_ends_is_told() {
     let answer = gateway.request("POST", &[], &asked.to_string());
     assert_eq!(answer.status, 502);
     assert!(answer.json()["error"]["message"].as_str().is_some_and(|told| told.contains("has ended")));
+    until("the end to be told", || {
+        gateway.process.stderr_so_far().contains("session 1: the server ended with exit code 3").then_some(())
+    });
     gateway.end();
     let shown = stage.ok(&["show", "tap.reel"]).out();
-    assert!(shown.contains("gone") && shown.contains("the server ended"), "{shown}");
+    assert!(shown.contains("gone") && shown.contains("exit_code 3") && shown.contains("the server ended"), "{shown}");
 }
 
 /// A server of the stateless era in three lines of shell: it answers each line with its id and its own number.

@@ -45,7 +45,9 @@ fn told<'a>(events: &'a [Value], what: &str) -> Vec<&'a Value> {
 
 /// Why the exchanges in this reel broke off.
 fn broken_off(events: &[Value]) -> String {
-    told(events, "broken off").iter().map(|told| format!("{}\n", told["reason"])).collect()
+    let kinds = ["broken off", "closed", "refused"];
+    let ends = kinds.iter().flat_map(|kind| told(events, kind));
+    ends.map(|told| format!("{}\n", told["reason"])).collect()
 }
 
 /// A request is answered the same with the tap and without it; answers the reel.
@@ -308,6 +310,37 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
         assert!(values(gone).is_empty(), "{gone}: {heard}");
     }
     drop(tap);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error_in_every_view() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port");
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, closed, &[]);
+    assert_eq!(post(tap.address, "", PING).status, 502);
+    let events = tap.end();
+    assert_eq!(messages(&events).len(), 1, "what was asked is kept");
+    assert_eq!(told(&events, "refused")[0]["status"], 502);
+    let shown = stage.ok(&["show", "t.reel", "error"]).out();
+    assert!(shown.contains("answered 502 by the tap") && shown.contains("refused"), "{shown}");
+    let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
+    assert_eq!((&stats["failed_exchanges"], &stats["unanswered"]), (&1.into(), &0.into()), "{stats}");
+}
+
+#[test]
+fn an_error_that_names_no_request_answers_its_exchange() {
+    let refusal = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not now"}}"#;
+    let answer = json_answer(refusal).replace("200 OK", "400 Bad Request");
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, always(answer), &[]);
+    assert_eq!(post(tap.address, "", PING).status, 400);
+    tap.end();
+    let shown = stage.ok(&["show", "t.reel", "kind:error"]).out();
+    assert!(shown.contains("ping") && shown.contains("not now"), "{shown}");
+    let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
+    assert_eq!((&stats["unanswered"], &stats["orphan_answers"]), (&0.into(), &0.into()), "{stats}");
+    let verdict = stage.run(&["validate", "t.reel"], "").out();
+    assert!(!verdict.contains("pairing/unanswered"), "{verdict}");
 }
 
 #[test]

@@ -785,6 +785,7 @@ impl Watch for Kept {
             Seen::Response(head) => head.status.to_string(),
             Seen::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
             Seen::ResponseEnd(why) => format!("< end {why:?}"),
+            Seen::Refused(status, why) => format!("< {status} {why}"),
         });
     }
 

@@ -245,7 +245,7 @@ pub async fn attach(remote: &Remote, recorder: Option<&Recorder>, context: &Cont
     }
     let exchanges = recorder
         .filter(|_| carrier == Carrier::Http)
-        .map(|recorder| Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.url)));
+        .map(|recorder| Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.url, |_| {})));
     let onlookers = Onlookers {
         exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
         bytes: recorder.map(copy_to),

@@ -364,7 +364,10 @@ impl ClientEngine {
     /// server refused it without naming it, which counts as its answer.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
         let mut out = Vec::new();
-        let Some(open) = Id(id).as_integer().and_then(|id| self.open.remove(&id)) else { return out };
+        let Some(open) = Id(id).as_integer().and_then(|id| self.open.remove(&id)) else {
+            // Nothing of the engine's: a message that was sent as it is.
+            return refusal.map(|refusal| Output::Stray { message: refusal.to_vec() }).into_iter().collect();
+        };
         match (refusal, open.role) {
             (Some(refusal), _) => self.settle(now, open, refusal.to_vec(), &Envelope::scan(refusal), &mut out),
             (None, _) if open.expired => {}

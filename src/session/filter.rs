@@ -161,6 +161,7 @@ impl Term {
             Self::Stream(number) => header.stream == *number,
             Self::Error => {
                 header.flags.has(Flags::TOOL_ERROR)
+                    || header.flags.has(Flags::FAILED)
                     || message.is_some_and(|message| {
                         matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
                     })
@@ -333,7 +334,7 @@ pub const TERMS: &[(&str, &str)] = &[
     ("event:stderr", "message, stderr, stream-opened, stream-closed, transport, gap, note"),
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
-    ("error", "errors, tool errors, malformed lines"),
+    ("error", "errors, tool errors, malformed lines, HTTP failures"),
     ("injected", "messages that mcpreel put in"),
     ("slow:>500ms", "answers by latency (ns, us, ms, s, m)"),
     ("size:>10k", "messages by size (k, M, G)"),

@@ -6,24 +6,48 @@ use std::collections::HashMap;
 /// Requests that wait for their answers, each with whatever the caller wants to remember.
 #[derive(Debug)]
 pub struct Pairing<T> {
-    open: HashMap<(u32, Direction, IdKey), T, foldhash::fast::RandomState>,
+    open: HashMap<Key, (u32, T), foldhash::fast::RandomState>,
+    /// The open request of each HTTP exchange.
+    exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
+
+/// A request's stream, the way it went, its id.
+type Key = (u32, Direction, IdKey);
 
 impl<T> Default for Pairing<T> {
     fn default() -> Self {
-        Self { open: HashMap::default() }
+        Self { open: HashMap::default(), exchanges: HashMap::default() }
     }
 }
 
 impl<T> Pairing<T> {
     /// Notes a request that went `direction`. Answers what an earlier, still unanswered request with this id left.
     pub fn ask(&mut self, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
-        self.open.insert((stream, direction, id), remembered)
+        self.ask_in(0, stream, direction, id, remembered)
+    }
+
+    /// The same for a request that an HTTP exchange carries (0 for none).
+    pub fn ask_in(&mut self, exchange: u32, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
+        let key = (stream, direction, id);
+        if exchange != 0 {
+            self.exchanges.insert(exchange, key.clone());
+        }
+        self.open.insert(key, (exchange, remembered)).map(|(_, earlier)| earlier)
+    }
+
+    /// Takes the request of an exchange that failed: it will not be answered by its id.
+    pub fn fail(&mut self, exchange: u32) -> Option<T> {
+        let key = self.exchanges.remove(&exchange)?;
+        self.open.remove(&key).map(|(_, remembered)| remembered)
     }
 
     /// Takes the request that a response going `direction` answers.
     pub fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
-        self.open.remove(&(stream, direction.reversed(), id))
+        let (exchange, remembered) = self.open.remove(&(stream, direction.reversed(), id))?;
+        if exchange != 0 {
+            self.exchanges.remove(&exchange);
+        }
+        Some(remembered)
     }
 
     /// Whether a request waits for the response with this id going `direction`.
@@ -43,7 +67,7 @@ impl<T> Pairing<T> {
 
     /// Those that still wait, in no order.
     pub fn unanswered(&self) -> impl Iterator<Item = &T> {
-        self.open.values()
+        self.open.values().map(|(_, remembered)| remembered)
     }
 }
 
@@ -62,5 +86,17 @@ mod tests {
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(1)), None);
         assert_eq!(pairing.answer(0, ServerToClient, IdKey::Integer(1)), Some("from the client"));
         assert!(pairing.is_empty());
+    }
+
+    #[test]
+    fn an_exchange_that_fails_takes_its_request_with_it() {
+        let mut pairing = Pairing::default();
+        pairing.ask_in(7, 1, ClientToServer, IdKey::Integer(1), "refused");
+        pairing.ask_in(8, 1, ClientToServer, IdKey::Integer(2), "answered");
+        assert_eq!(pairing.fail(7), Some("refused"));
+        assert_eq!(pairing.fail(7), None);
+        assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(2)), Some("answered"));
+        assert_eq!(pairing.fail(8), None);
+        assert!(pairing.is_empty() && pairing.exchanges.is_empty());
     }
 }

@@ -35,16 +35,26 @@ pub struct Placed {
 #[derive(Debug, Default)]
 pub struct Viewer {
     open: Pairing<OpenCall>,
+    /// The call whose exchange failed last: an answer in that exchange is to it, whatever id it has.
+    failed: Option<(u32, OpenCall)>,
 }
 
 impl Viewer {
     /// Places an event: finds the request that it answers.
     pub fn place(&mut self, header: &EventHeader) -> Placed {
-        let Some(message) = &header.message else { return Placed::default() };
+        let Some(message) = &header.message else {
+            if header.flags.has(Flags::FAILED) {
+                self.failed =
+                    self.open.fail(header.exchange).map(|call| (header.exchange, call)).or(self.failed.take());
+            }
+            return Placed::default();
+        };
         let answered = match (&message.id, message.kind.is_response()) {
             (Some(id), true) => self.open.answer(header.stream, header.direction(), id.key()),
             _ => None,
         };
+        let mut refused = || Some(self.failed.take_if(|failed| failed.0 == header.exchange)?.1);
+        let answered = if answered.is_none() && message.kind.is_response() { refused() } else { answered };
         match answered {
             None => Placed { method: message.method, ..Placed::default() },
             Some(call) => Placed {
@@ -61,7 +71,7 @@ impl Viewer {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
             let call = OpenCall { method, time: header.time, about: about.into(), tool: tool.map(Into::into) };
-            self.open.ask(header.stream, header.direction(), id.key(), call);
+            self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }
     }
 }
@@ -145,8 +155,8 @@ pub fn is_carrier(event: &Event<'_>) -> bool {
     }
     let Some(described) = described(event) else { return false };
     match described["what"].as_str() {
-        Some("request" | "sse" | "ping" | "pong") => true,
-        Some("response") => described["status"].as_u64().is_some_and(|status| status < 400),
+        Some("request" | "sse" | "ping" | "pong" | "closed") => true,
+        Some("response") => !event.header.flags.has(Flags::FAILED),
         _ => false,
     }
 }
@@ -169,6 +179,8 @@ fn tell_transport(described: &Value, out: &mut String) -> bool {
         "sse" => write!(out, "event stream: {}", one_line(text("block"))),
         "body" => write!(out, "a body of {} B {}", described["bytes"], one_line(text("text"))),
         "broken off" => write!(out, "broken off: {}", text("reason")),
+        "closed" => out.write_str(text("reason")),
+        "refused" => write!(out, "answered {} by the tap: {}", described["status"], text("reason")),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
         _ => return false,
     };

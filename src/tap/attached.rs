@@ -57,6 +57,8 @@ pub async fn run(
                     note_answers(&message, &mut open);
                     said = keep(desk, Direction::ServerToClient, message);
                 }
+                // What names no request has nobody who waits.
+                Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
                 Some(Incoming::Undelivered(failed)) => {
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);

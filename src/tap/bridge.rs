@@ -7,11 +7,14 @@ use super::queue::{Queue, Ready};
 use super::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::child::ServerCommand;
-use crate::transport::gateway::{Backend, Gateway, Opened};
+use crate::transport::gateway::{Backend, Gateway, Opened, SERVER_ENDED};
 use crate::transport::stdio;
 use crate::wire::{Direction, Framing};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Starts servers and records what passes to and from them.
@@ -19,12 +22,15 @@ pub struct Bridge {
     command: ServerCommand,
     queue: Arc<Queue>,
     answers: Arc<Answers>,
+    complain: Box<dyn Fn(&str) + Send + Sync>,
+    /// How servers ended whose sessions are being closed.
+    ends: Arc<Mutex<BTreeMap<u32, ExitStatus>>>,
 }
 
 impl Bridge {
-    /// Servers of this command, recorded into this queue.
-    pub fn new(command: ServerCommand, queue: Arc<Queue>) -> Self {
-        Self { command, queue, answers: Arc::default() }
+    /// Servers of this command, recorded into this queue. One that ends by itself is told to `complain`.
+    pub fn new(command: ServerCommand, queue: Arc<Queue>, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { command, queue, answers: Arc::default(), complain: Box::new(complain), ends: Arc::default() }
     }
 
     /// Who waits for answers to messages that were put in.
@@ -41,13 +47,19 @@ impl Backend for Bridge {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         let started = stdio::spawn(&self.command, None);
         let (link, server) = started.map_err(|error| format!("the server cannot be started: {error}"))?;
-        let told = json!({
+        let mut told = json!({
             "transport": "stdio", "command": secrets::redact_arguments(&self.command.words()),
-            "env": self.command.env_names(), "pid": server.id(), "behind": "http",
+            "pid": server.id(), "behind": "http",
         });
+        if !self.command.env_names().is_empty() {
+            told["env"] = self.command.env_names().into();
+        }
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &told);
+        let ends = Arc::clone(&self.ends);
         let end = async move {
-            server.end().await;
+            if let Some(status) = server.end().await {
+                ends.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, status);
+            }
         };
         Ok(Opened { link, end: Box::pin(end) })
     }
@@ -63,7 +75,18 @@ impl Backend for Bridge {
     }
 
     fn closed(&self, stream: u32, by: &str) {
-        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
+        let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
+        let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+        let told = json!({"exit_code": code, "signal": signal, "by": by});
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &told);
+        if by == SERVER_ENDED {
+            let how = match (code, signal) {
+                (Some(code), _) => format!(" with exit code {code}"),
+                (None, Some(signal)) => format!(" by signal {signal}"),
+                (None, None) => String::new(),
+            };
+            (self.complain)(&format!("session {stream}: the server ended{how}"));
+        }
     }
 }
 

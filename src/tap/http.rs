@@ -42,6 +42,7 @@ pub struct Exchanges {
     /// The path of the MCP endpoint, without a slash behind it.
     path: String,
     answers: Arc<Answers>,
+    complain: Box<dyn Fn(&str) + Send + Sync>,
     state: Mutex<State>,
 }
 
@@ -75,6 +76,8 @@ struct Exchange {
     decoder: Option<Decoder>,
     /// Whether events could be put between those of the response.
     takes_insertions: bool,
+    /// The response's head has come.
+    is_answered: bool,
     request_over: bool,
     response_over: bool,
     /// The endpoint that this exchange handed out.
@@ -84,10 +87,16 @@ struct Exchange {
 }
 
 impl Exchanges {
-    /// Records what passes to and from the endpoint with this URL.
-    pub fn new(queue: Arc<Queue>, url: &str) -> Self {
+    /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
+    pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let path = url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned());
-        Self { queue, path: without_slash(&path).to_owned(), answers: Arc::default(), state: Mutex::default() }
+        Self {
+            queue,
+            path: without_slash(&path).to_owned(),
+            answers: Arc::default(),
+            complain: Box::new(complain),
+            state: Mutex::default(),
+        }
     }
 
     /// Who waits for answers to messages that were put in.
@@ -208,7 +217,7 @@ impl Exchanges {
             status: None,
             headers: Headers(&head.headers),
         };
-        self.transport(stream, number, Direction::ClientToServer, &told);
+        self.transport(stream, number, Flags::toward(Direction::ClientToServer), &told);
         if is_mcp && head.method == Method::POST {
             state.heads.insert(stream, head.headers.clone());
         }
@@ -225,6 +234,7 @@ impl Exchanges {
                 response: Reading::of(Some(""), false),
                 decoder: None,
                 takes_insertions: false,
+                is_answered: false,
                 request_over: false,
                 response_over: false,
                 endpoint: None,
@@ -244,7 +254,9 @@ impl Exchanges {
             status: Some(head.status.as_u16()),
             headers: Headers(&head.headers),
         };
-        self.transport(exchange.stream, number, Direction::ServerToClient, &told);
+        let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
+        self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &told);
+        exchange.is_answered = true;
         if let Some(session) = text(head.headers.get(SESSION))
             && !state.sessions.contains_key(&session)
         {
@@ -285,7 +297,7 @@ impl Exchanges {
                 Ok(decoded) => Some(decoded),
                 Err(error) => {
                     let told = json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
-                    self.transport(stream, number, direction, &told);
+                    self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &told);
                     (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false));
                     None
                 }
@@ -310,8 +322,11 @@ impl Exchanges {
         let Some(mut exchange) = state.open.remove(&number) else { return };
         self.end_body(&mut exchange, number, direction);
         if let Some(reason) = reason {
-            let told = json!({"what": "broken off", "reason": reason});
-            self.transport(exchange.stream, number, direction, &told);
+            // That a client closes what it has heard enough of is how such streams end.
+            let is_closed = exchange.is_answered && reason.contains("client");
+            let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
+            let told = json!({"what": what, "reason": reason});
+            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &told);
         }
         match direction {
             Direction::ClientToServer => exchange.request_over = true,
@@ -327,6 +342,16 @@ impl Exchanges {
             state.heads.remove(&stream);
             self.close(stream, "the event stream ended");
         }
+    }
+
+    /// The tap answers in the server's place.
+    fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
+        let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
+        let Some(stream) = stream else { return };
+        let told = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
+        self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &told);
+        (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
+        self.end(number, Direction::ServerToClient, None);
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
@@ -367,7 +392,7 @@ impl Exchanges {
                 json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
             }
         };
-        self.transport(stream, exchange, direction, &told);
+        self.transport(stream, exchange, Flags::toward(direction), &told);
         let Piece::Block { block, joined } = piece else { return None };
         if let Some(joined) = joined {
             message(Framing::Whole, joined);
@@ -378,8 +403,8 @@ impl Exchanges {
         Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
-    fn transport(&self, stream: u32, exchange: u32, direction: Direction, told: &impl Serialize) {
-        let (kind, flags, framing) = (EventKind::Transport, Flags::toward(direction), Framing::Whole);
+    fn transport(&self, stream: u32, exchange: u32, flags: Flags, told: &impl Serialize) {
+        let (kind, framing) = (EventKind::Transport, Framing::Whole);
         let mut payload = Vec::new();
         if ciborium::into_writer(told, &mut payload).is_ok() {
             self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload);
@@ -430,6 +455,7 @@ impl Watch for Exchanges {
                 self.record_injected(stream, ServerToClient, Framing::Sse, block);
             }
             Seen::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+            Seen::Refused(status, reason) => self.refuse(exchange, status, reason),
         }
     }
 

@@ -95,12 +95,15 @@ pub struct Batch {
     pub entries: Vec<Entry>,
     /// The bytes of all chunks, one after another.
     pub bytes: Vec<u8>,
+    /// Somebody looks for it in the reel: it is to be written at once.
+    pub is_urgent: bool,
 }
 
 impl Batch {
     fn clear(&mut self) {
         self.entries.clear();
         self.bytes.clear();
+        self.is_urgent = false;
     }
 }
 
@@ -114,6 +117,8 @@ struct Inner {
     recorder_asleep: bool,
     /// A relay waits for room: what has gathered is to be taken now.
     relay_waits: bool,
+    /// What has gathered is to be taken, and written, now.
+    is_urgent: bool,
 }
 
 /// The queue.
@@ -177,7 +182,10 @@ impl Queue {
             }
         }
         note_loss(&mut inner, lane);
-        inner.batch.entries.push(entry(time));
+        let entry = entry(time);
+        // Whoever puts a message in looks for it in the reel next.
+        let is_urgent = matches!(&entry, Entry::Event { ready, .. } if ready.flags.has(Flags::INJECTED));
+        inner.batch.entries.push(entry);
         if inner.batch.bytes.capacity() < bytes.len() + inner.batch.bytes.len() {
             // The whole bound at once: a buffer that doubles would end up with twice as much.
             let room = self.bound.max(bytes.len()) - inner.batch.bytes.len().min(self.bound);
@@ -185,7 +193,10 @@ impl Queue {
         }
         inner.batch.bytes.extend_from_slice(bytes);
         // Woken in batches: only from deep sleep, or when much has gathered.
-        if inner.recorder_asleep || inner.batch.bytes.len() > self.bound / 2 {
+        if is_urgent {
+            inner.is_urgent = true;
+        }
+        if inner.recorder_asleep || is_urgent || inner.batch.bytes.len() > self.bound / 2 {
             inner.recorder_asleep = false;
             self.to_recorder.notify_one();
         }
@@ -240,7 +251,7 @@ impl Queue {
         batch.clear();
         let mut inner = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
-        while !inner.closed && !inner.relay_waits && inner.batch.bytes.len() <= self.bound / 2 {
+        while !inner.closed && !inner.relay_waits && !inner.is_urgent && inner.batch.bytes.len() <= self.bound / 2 {
             match deadline {
                 None if !inner.batch.entries.is_empty() => break,
                 None => {
@@ -258,12 +269,14 @@ impl Queue {
         }
         inner.recorder_asleep = false;
         inner.relay_waits = false;
+        let is_urgent = std::mem::replace(&mut inner.is_urgent, false);
         if inner.closed {
             for lane in LANES {
                 note_loss(&mut inner, lane);
             }
         }
         std::mem::swap(&mut inner.batch, batch);
+        batch.is_urgent = is_urgent;
         let more = !inner.closed || !batch.entries.is_empty();
         drop(inner);
         self.to_relays.notify_all();

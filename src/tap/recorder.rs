@@ -181,7 +181,7 @@ impl<S: Sink> Work<S> {
             if !more {
                 break;
             }
-            if self.pending_since.is_some_and(|since| since.elapsed() >= FLUSH_AFTER) {
+            if batch.is_urgent || self.pending_since.is_some_and(|since| since.elapsed() >= FLUSH_AFTER) {
                 self.flush();
             }
         }

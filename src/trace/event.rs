@@ -83,9 +83,16 @@ impl Flags {
     /// The envelope has faults; scanning the payload tells which.
     pub const FAULTY: Self = Self(32);
 
-    /// Every named flag with its name in JSON lines. The first and the two last are derived, not carried there.
-    pub const NAMED: [(Self, &'static str); 3] =
-        [(Self::INJECTED, "injected"), (Self::REDACTED, "redacted"), (Self::TRUNCATED, "truncated")];
+    /// Something about the transport that failed: a response with a status of 400 or more, an exchange that broke off.
+    pub const FAILED: Self = Self(64);
+
+    /// Every named flag with its name in JSON lines. Those without one are derived, not carried there.
+    pub const NAMED: [(Self, &'static str); 4] = [
+        (Self::INJECTED, "injected"),
+        (Self::REDACTED, "redacted"),
+        (Self::TRUNCATED, "truncated"),
+        (Self::FAILED, "failed"),
+    ];
 
     /// Whether all of `other` is set.
     pub fn has(self, other: Self) -> bool {

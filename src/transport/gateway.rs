@@ -32,6 +32,9 @@ const VERSION: &str = "mcp-protocol-version";
 /// How many links there may be at once.
 const MOST_SESSIONS: usize = 256;
 
+/// Why a session is over where its server ended by itself.
+pub const SERVER_ENDED: &str = "the server ended";
+
 /// A link that was opened for a session, and what is to be awaited once it is closed.
 pub struct Opened {
     /// The connection to the server.

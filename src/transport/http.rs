@@ -141,6 +141,8 @@ pub enum Seen<'a> {
     Inserted(&'a [u8]),
     /// Its body is over; or the exchange broke off, with the reason.
     ResponseEnd(Option<&'a str>),
+    /// There is no response of the server's: it was made here, with this status, for this reason.
+    Refused(http::StatusCode, &'a str),
 }
 
 /// Sees every exchange, each by a number of its own.

@@ -29,6 +29,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const HEAD_LIMIT: usize = 256 << 10;
 /// How many headers a request may have.
 const MOST_HEADERS: usize = 512;
+/// How long the rest of a request is read that cannot be sent on.
+const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a client may take for a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -116,10 +118,14 @@ impl Proxy {
         };
         let mut response = match upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
-            Err(error @ HttpError::TooLong(_)) => {
+            Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
             }
-            Err(error) => {
+            Err((error, unsent)) => {
+                if let Some(unsent) = unsent {
+                    // What the client wanted is worth knowing, though nobody heard it.
+                    let _ = tokio::time::timeout(UNSENT_TIMEOUT, unsent.into_body().collect()).await;
+                }
                 return passage.refuse(StatusCode::BAD_GATEWAY, &error.to_string());
             }
         };
@@ -289,7 +295,7 @@ impl Passage {
 
     fn answer(&mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answered = true;
-        self.see(Seen::ResponseEnd(Some(reason)));
+        self.see(Seen::Refused(status, reason));
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
         *response.status_mut() = status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

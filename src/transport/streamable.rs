@@ -119,7 +119,7 @@ struct Call {
 impl Call {
     fn read(message: Vec<u8>, state: &mut State) -> Self {
         let envelope = Envelope::scan(&message);
-        let method = envelope.method.as_deref().unwrap_or("an answer").to_owned();
+        let method = envelope.method.as_deref().unwrap_or("the message").to_owned();
         let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
         if let Some(version) = http::modern_version(&envelope) {
             (state.version, state.is_modern) = (Some(version.into_owned()), true);
@@ -534,6 +534,11 @@ impl Client {
             Err(error) => error.into(),
         };
         (self.tell)(Told::Trouble(&failure.reason));
+        if let Some(refusal) = failure.refusal {
+            // Words of the server's own, to a message that names no request.
+            let lost = Undelivered { id: Vec::new(), reason: failure.reason, refusal: Some(refusal) };
+            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
+        }
     }
 
     /// What an answer that is no success means.

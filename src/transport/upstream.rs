@@ -16,14 +16,14 @@ pub(super) struct Upstream {
     origin: Uri,
     sender: Mutex<Option<SendRequest<Body>>>,
     closed: Arc<Notify>,
-    /// Another protocol takes the connection over: that is not its end.
-    is_handed_over: Arc<AtomicBool>,
+    /// It may be upgraded.
+    upgrades: Arc<AtomicBool>,
 }
 
 impl Upstream {
     /// Nothing is connected yet.
     pub fn new(client: HttpClient, origin: Uri) -> Self {
-        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), is_handed_over: Arc::default() }
+        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default() }
     }
 
     /// Told when the server closes its connection.
@@ -31,19 +31,28 @@ impl Upstream {
         Arc::clone(&self.closed)
     }
 
-    /// Sends a request, waits for the response's head.
-    pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
+    /// Sends a request, waits for the response's head. What could not be sent at all comes back with the error.
+    pub async fn send(
+        &self,
+        mut request: Request<Body>,
+    ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {
+        if request.headers().contains_key(header::UPGRADE) {
+            // A connection that becomes another protocol's ends for HTTP, and is not closed.
+            self.upgrades.store(true, Ordering::Release);
+        }
         // A client's connection carries one exchange at a time, so nobody waits here.
         let mut held = self.sender.lock().await;
-        self.is_handed_over.store(request.headers().contains_key(header::UPGRADE), Ordering::Release);
         loop {
             let (mut sender, is_fresh) = match held.take().filter(|sender| !sender.is_closed()) {
                 Some(sender) => (sender, false),
-                None => (self.connect().await?, true),
+                None => match self.connect().await {
+                    Ok(sender) => (sender, true),
+                    Err(error) => return Err((error, Some(request))),
+                },
             };
             if let Err(error) = sender.ready().await {
                 match is_fresh {
-                    true => return Err(self.failed(&error)),
+                    true => return Err((self.failed(&error), Some(request))),
                     false => continue,
                 }
             }
@@ -55,7 +64,7 @@ impl Upstream {
                 Err(mut error) => match error.take_message().filter(|_| !is_fresh) {
                     // Not a byte of it went out: the server closed meanwhile.
                     Some(unsent) => request = unsent,
-                    None => return Err(self.failed(error.error())),
+                    None => return Err((self.failed(error.error()), None)),
                 },
             }
         }
@@ -70,10 +79,10 @@ impl Upstream {
             .handshake(stream)
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;
-        let (closed, is_handed_over) = (Arc::clone(&self.closed), Arc::clone(&self.is_handed_over));
+        let (closed, upgrades) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades));
         tokio::spawn(async move {
             let _ = connection.with_upgrades().await;
-            if !is_handed_over.load(Ordering::Acquire) {
+            if !upgrades.load(Ordering::Acquire) {
                 closed.notify_one();
             }
         });

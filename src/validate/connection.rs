@@ -72,8 +72,14 @@ impl Connection {
         self.last_time = self.last_time.max(time);
     }
 
+    /// An HTTP exchange failed.
+    pub fn fail(&mut self, exchange: u32) {
+        self.pairs.fail(exchange);
+    }
+
     pub fn take_event(&mut self, event: &Event<'_>) {
         self.last_time = self.last_time.max(event.header.time);
+        self.pairs.carried_by(event.header.exchange);
         let Some(text) = stream::text(event, &mut self.findings) else { return };
         let envelope = Envelope::scan(text);
         match envelope.kind {

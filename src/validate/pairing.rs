@@ -21,6 +21,8 @@ struct Open {
     method: String,
     token: Option<String>,
     cancelled: bool,
+    /// The HTTP exchange that carried it; 0 where none did.
+    exchange: u32,
 }
 
 /// Both sides' open and recently answered requests.
@@ -38,6 +40,8 @@ pub(super) struct Pairs {
     /// The last message each way was a notification: what came right after it may be its answer.
     last_notified: [Option<String>; 2],
     last_seq: u64,
+    /// The HTTP exchange that carries what is taken in.
+    exchange: u32,
     /// The last event before traffic was lost: what was open or answered then may have changed since.
     lost: Option<u64>,
 }
@@ -52,6 +56,7 @@ impl Default for Pairs {
             latest_answered: [0, 0],
             last_notified: [None, None],
             last_seq: 0,
+            exchange: 0,
             lost: None,
         }
     }
@@ -61,6 +66,19 @@ impl Pairs {
     pub fn lose_track(&mut self) {
         self.lost = Some(self.last_seq);
         self.last_notified = [None, None];
+    }
+
+    /// What comes next is carried by this HTTP exchange.
+    pub fn carried_by(&mut self, exchange: u32) {
+        self.exchange = exchange;
+    }
+
+    /// An HTTP exchange failed: what was asked in it is over.
+    pub fn fail(&mut self, exchange: u32) {
+        let asked = |entry: (&(Direction, IdKey), &Open)| (entry.1.exchange == exchange).then(|| entry.0.clone());
+        if let Some(key) = self.open.iter().find_map(asked) {
+            self.close(&key);
+        }
     }
 
     /// Whether what is known of this event is no longer so, since traffic after it was lost.
@@ -141,7 +159,7 @@ impl Pairs {
         findings.check(&rules::ID_REUSED, seq, fresh, || format!("id {} was used and answered before", id.key()));
         let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-        self.open(key, Open { seq, time, method, token, cancelled: false });
+        self.open(key, Open { seq, time, method, token, exchange: self.exchange, cancelled: false });
     }
 
     fn notify(

@@ -90,13 +90,14 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
-    let (recorder, path) = start_recorder(args, &server_name(&words))?;
+    let name = session_name(args, server_name(&words));
+    let (recorder, path) = start_recorder(args, &name)?;
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
     let about = live::About {
-        name: server_name(&words),
+        name,
         role: "record",
         server: secrets::redact_arguments(&words).join(" "),
         transport: "stdio",
@@ -116,8 +117,13 @@ fn tell_end(summary: &Summary, path: &Path, context: &Context) {
         context.printer.note(&format!("{lost} bytes of traffic are not in {}", path.display()));
     }
     if context.verbose > 0 {
-        context.printer.note(&format!("{} events in {}", summary.events, path.display()));
+        tell_reel(summary, path, context);
     }
+}
+
+/// Tells what was recorded, and where.
+fn tell_reel(summary: &Summary, path: &Path, context: &Context) {
+    context.printer.note(&format!("{} events in {}", summary.events, path.display()));
 }
 
 /// Starts recording where the user wants it, or into a new reel with the server's name.
@@ -165,15 +171,34 @@ fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value
     told
 }
 
-/// A short name for the server, from its command: the last word that looks like one.
+/// The session's name, for its socket and its reel: the label where there is one, else what the server is called.
+fn session_name(args: &RecordArgs, server: String) -> String {
+    let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
+    let name: String = args.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
+    let name = name.trim_matches(['-', '.']);
+    if name.is_empty() { server } else { name.to_owned() }
+}
+
+/// A short name for the server, from its command: the last word that looks like one. A script that is called what all
+/// are called has its package's name.
 fn server_name(words: &[String]) -> String {
     let launchers =
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
     let plain =
         |word: &&String| !word.starts_with('-') && !word.contains(|found: char| found == '=' || found.is_whitespace());
-    let mut names = words.iter().filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word));
+    let mut names = words.iter().filter(plain).map(|word| telling_part(word));
     let first = names.clone().next().unwrap_or_default();
     names.find(|name| !launchers.contains(name)).unwrap_or(first).to_owned()
+}
+
+/// The part of a path that tells what it is: its last, or where that is one of the usual, the first above it that is
+/// not.
+fn telling_part(path: &str) -> &str {
+    const USUAL: [&str; 12] =
+        ["index", "main", "server", "cli", "app", "__main__", "dist", "build", "src", "lib", "bin", "out"];
+    let stem = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
+    let last = path.rsplit('/').next().unwrap_or(path);
+    path.rsplit('/').find(|part| !part.is_empty() && !USUAL.contains(&&*stem(part))).unwrap_or(last)
 }
 
 pub fn spawn_error(error: SpawnError) -> CommandError {
@@ -181,5 +206,20 @@ pub fn spawn_error(error: SpawnError) -> CommandError {
     match error {
         SpawnError::NotFound(_) => told.hint("give its full path, or check PATH"),
         _ => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_what_tells_it_apart() {
+        let name = |line: &str| server_name(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(name("npx -y @scope/server-everything stdio"), "server-everything");
+        assert_eq!(name("node /x/node_modules/@scope/server-everything/dist/index.js stdio"), "server-everything");
+        assert_eq!(name("python -m mcp_server_time"), "mcp_server_time");
+        assert_eq!(name("/opt/tools/memory-server --port=1"), "memory-server");
+        assert_eq!(name("node index.js"), "index.js");
     }
 }

@@ -113,7 +113,12 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         Some(_) => (None, &args.words[..]),
         None => split_words(&args.words)?,
     };
-    let filter = parse_filter(&words.join(" "), path.is_some() || live.is_some())?;
+    let mut terms = words.join(" ");
+    if let Some(stream) = live.as_ref().map(|live| live.stream).filter(|stream| *stream != 0) {
+        // One of several sessions was named.
+        terms = if terms.is_empty() { format!("stream:{stream}") } else { format!("({terms}) stream:{stream}") };
+    }
+    let filter = parse_filter(&terms, path.is_some() || live.is_some())?;
     let reel = live.as_ref().map(Live::reel).transpose()?;
     let path = reel.as_deref().or(path);
     let grows = args.follow || live.is_some();

@@ -42,16 +42,20 @@ enum Format {
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = match &args.session {
-        None => reels::open_whole(args.reel.as_deref(), &context.printer)?,
+    let (reader, path, stream) = match &args.session {
+        None => {
+            let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+            (reader, path, 0)
+        }
         Some(name) => {
-            let (reader, path) = reels::open(Some(&live::find(name)?.reel()?))?;
-            (reader.following(), path)
+            let live = live::find(name)?;
+            let (reader, path) = reels::open(Some(&live.reel()?))?;
+            (reader.following(), path, live.stream)
         }
     };
     let failed = |error| CommandError::reading(&path, &error);
     let mut reader = AheadReader::start(reader).map_err(failed)?;
-    let stats = Stats::read(&mut reader).map_err(failed)?;
+    let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
     match args.format {
         Format::Json => context.printer.line(&stats.to_json(reader.methods()).to_string())?,
         Format::Human => {
@@ -127,12 +131,20 @@ pub struct Stats {
     methods: Vec<MethodStats>,
     open: Pairing<(u32, i64)>,
     orphans: u64,
+    /// Exchanges of HTTP that failed.
+    failures: u64,
+    failed_exchange: u32,
     damages: Vec<String>,
 }
 
 impl Stats {
     /// Reads a whole reel.
     pub fn read(reader: &mut AheadReader) -> std::io::Result<Self> {
+        Self::of_stream(0, reader)
+    }
+
+    /// Reads a reel to its end; of one stream, or with 0 of all.
+    pub fn of_stream(stream: u32, reader: &mut AheadReader) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
             match item {
@@ -142,7 +154,8 @@ impl Stats {
                     if stats.methods.len() < known {
                         stats.methods.resize_with(known, MethodStats::default);
                     }
-                    block.headers.iter().for_each(|header| stats.add(header));
+                    let is_meant = |header: &&EventHeader| stream == 0 || header.stream == stream;
+                    block.headers.iter().filter(is_meant).for_each(|header| stats.add(header));
                     reader.recycle(block);
                 }
             }
@@ -175,7 +188,12 @@ impl Stats {
             EventKind::Gap => self.gaps += 1,
             _ => {}
         }
-        let Some(message) = &header.message else { return };
+        let Some(message) = &header.message else {
+            if header.flags.has(Flags::FAILED) {
+                self.fail(header);
+            }
+            return;
+        };
         self.messages += 1;
         self.kinds[message.kind as usize] += 1;
         if let Some(method) = message.method.and_then(|number| self.methods.get_mut(number as usize)) {
@@ -185,13 +203,26 @@ impl Stats {
         let Some(id) = &message.id else { return };
         match (message.kind, message.method) {
             (MessageKind::Request, Some(number)) => {
-                self.open.ask(header.stream, header.direction(), id.key(), (number, header.time));
+                self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), (number, header.time));
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
                 Some((number, asked)) => self.answer(number, header, header.time.saturating_sub(asked)),
+                // It says once more what the status said.
+                None if header.exchange != 0 && header.exchange == self.failed_exchange => {}
                 None => self.orphans += 1,
             },
             _ => {}
+        }
+    }
+
+    /// An HTTP exchange failed, and its request with it.
+    fn fail(&mut self, header: &EventHeader) {
+        self.failures += 1;
+        self.failed_exchange = header.exchange;
+        if let Some(method) =
+            self.open.fail(header.exchange).and_then(|(number, _)| self.methods.get_mut(number as usize))
+        {
+            method.errors += 1;
         }
     }
 
@@ -257,6 +288,7 @@ impl Stats {
             "events": self.events, "messages": self.messages, "bytes": self.bytes,
             "seconds": self.last.saturating_sub(self.first.unwrap_or(self.last)) as f64 / 1e9,
             "kinds": kinds, "unanswered": self.open.len(), "orphan_answers": self.orphans,
+            "failed_exchanges": self.failures,
             "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "methods": methods,
         })
     }
@@ -287,15 +319,16 @@ impl Stats {
             .map(|(kind, count)| format!("{count} {}", kind.name()))
             .collect();
         let mut text = format!(
-            "{} messages ({}), {}, over {}",
+            "{} messages{}, {}, over {}",
             self.messages,
-            kinds.join(", "),
+            if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) },
             line::bytes(self.bytes),
             line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last))),
         );
         let extras = [
             (self.open.len() as u64, "request", "s", " unanswered"),
             (self.orphans, "answer", "s", " without a request"),
+            (self.failures, "HTTP exchange", "s", " failed"),
             (self.gaps, "gap", "s", " in the recording"),
         ];
         for (count, what, plural, rest) in extras.into_iter().filter(|extra| extra.0 > 0) {

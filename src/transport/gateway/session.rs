@@ -2,7 +2,7 @@
 //!
 //! What the server says is always taken at once, whoever reads it or not: a server that waits to be heard hears nothing.
 
-use super::{Backend, Opened};
+use super::{Backend, Opened, SERVER_ENDED};
 use crate::protocol::revision::meta;
 use crate::transport::Incoming;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind, json};
@@ -230,7 +230,7 @@ impl Session {
         // Whoever still waits learns that nothing comes.
         *self.lock() = State::default();
         if until.is_none() && !self.closed.swap(true, Ordering::AcqRel) {
-            self.backend.closed(self.stream, "the server ended");
+            self.backend.closed(self.stream, SERVER_ENDED);
         }
         self.ended.notify_waiters();
     }

@@ -1,6 +1,6 @@
 //! `record --url`: a server that runs elsewhere, behind standard input and output.
 
-use super::{RecordArgs, start_recorder, tell_end};
+use super::{RecordArgs, session_name, start_recorder, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
 use crate::cli::{Context, Outcome, live, url_name};
@@ -22,7 +22,8 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         return Err(CommandError::usage("standard output is the client's; the reel cannot go there too")
             .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
     }
-    let (recorder, path) = start_recorder(args, &url_name(&remote.url))?;
+    let name = session_name(args, url_name(&remote.url));
+    let (recorder, path) = start_recorder(args, &name)?;
     let carried = peer::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -32,7 +33,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let stream = u32::from(exchanges.is_some());
         let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = live::About {
-            name: url_name(&remote.url),
+            name,
             role: "record",
             server: secrets::redact_url(&remote.url),
             transport: "stdio",

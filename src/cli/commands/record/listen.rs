@@ -2,6 +2,7 @@
 
 use super::{RecordArgs, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, listening, live, url_name};
 use crate::tap::bridge::{Bridge, GatewaySession};
 use crate::tap::http::Exchanges;
@@ -14,9 +15,10 @@ use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::http::{HttpError, SharedWatch};
 use crate::transport::proxy::Proxy;
 use serde_json::json;
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
@@ -49,9 +51,10 @@ async fn proxy(
     if remote.insecure {
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
-    let (recorder, path) = super::start_recorder(args, &url_name(&remote.url))?;
+    let name = super::session_name(args, url_name(&remote.url));
+    let (recorder, path) = super::start_recorder(args, &name)?;
     let shown = secrets::redact_url(&remote.url);
-    let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url()));
+    let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
     let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
     recorder.note(
@@ -64,7 +67,7 @@ async fn proxy(
         path.display(),
     ));
     let about = live::About {
-        name: url_name(&remote.url),
+        name,
         role: "record",
         server: shown.clone(),
         transport: "http",
@@ -83,7 +86,11 @@ async fn proxy(
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
-    tell_end(&recorder.finish(), &path, context);
+    let summary = recorder.finish();
+    tell_end(&summary, &path, context);
+    if context.verbose == 0 {
+        super::tell_reel(&summary, &path, context);
+    }
     Ok(Outcome::Clean)
 }
 
@@ -96,8 +103,9 @@ async fn gateway(
 ) -> Result<Outcome, CommandError> {
     command.prepare().map_err(super::spawn_error)?;
     let words = command.words();
-    let (recorder, path) = super::start_recorder(args, &super::server_name(&words))?;
-    let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue())));
+    let name = super::session_name(args, super::server_name(&words));
+    let (recorder, path) = super::start_recorder(args, &name)?;
+    let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway =
         Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);
     let shown = secrets::redact_arguments(&words).join(" ");
@@ -110,7 +118,7 @@ async fn gateway(
         path.display(),
     ));
     let about = live::About {
-        name: super::server_name(&words),
+        name,
         role: "record",
         server: shown,
         transport: "http",
@@ -126,8 +134,24 @@ async fn gateway(
     listening::until_ended(Arc::clone(&gateway).serve(listener)).await?;
     gateway.finish().await;
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
-    tell_end(&recorder.finish(), &path, context);
+    let summary = recorder.finish();
+    tell_end(&summary, &path, context);
+    if context.verbose == 0 {
+        super::tell_reel(&summary, &path, context);
+    }
     Ok(Outcome::Clean)
+}
+
+/// Tells each thing once, and only so many.
+fn once_each(tell: fn(&str)) -> impl Fn(&str) + Send + Sync {
+    const MOST: usize = 20;
+    let told = Mutex::new(HashSet::new());
+    move |text: &str| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST && told.insert(text.to_owned()) {
+            tell(text);
+        }
+    }
 }
 
 fn no_socket(error: std::io::Error) -> CommandError {

@@ -219,6 +219,7 @@ fn arrow(shown: &Shown<'_>) -> Arrow {
 fn mood(shown: &Shown<'_>) -> Mood {
     let header = shown.event.header;
     let failed = header.flags.has(Flags::TOOL_ERROR)
+        || header.flags.has(Flags::FAILED)
         || header.kind == EventKind::Gap
         || header.message.as_ref().is_some_and(|message| {
             matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)

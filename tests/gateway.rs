@@ -251,6 +251,25 @@ fn the_built_in_server_listens_by_itself() {
 }
 
 #[test]
+fn a_request_waits_for_a_host_to_connect() {
+    let stage = Stage::new();
+    let ping = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
+    let waits = stage.start(&["fire", "raw", ping, "--listen", "0"]);
+    let address = until("the server to listen", || {
+        let said = waits.stderr_so_far();
+        said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+    });
+    let gateway = Gateway { process: waits, address };
+    let session = gateway.initialize("host");
+    let asked = gateway.request("GET", &[("mcp-session-id", &session)], "").event();
+    assert_eq!(asked["method"], "ping");
+    let pong = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}});
+    assert_eq!(gateway.post(&session, &pong).status, 202);
+    let output = gateway.process.end_with_open_stdin();
+    assert_eq!((output.code(), output.out().lines().count()), (0, 2), "{output:?}");
+}
+
+#[test]
 fn a_push_waits_for_a_host_to_connect_and_ends_when_it_is_answered() {
     let stage = Stage::new();
     let pushes = stage.start(&["fire", "push", "--listen", "0", "--text", "deployed"]);

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How to listen.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Listening")]
 pub struct ListenOptions {
     /// Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one.

@@ -77,6 +77,18 @@ pub enum Reaction {
     Tell,
     /// It is told, and a server that listens has done what it was started for.
     TellAndEnd,
+    /// The same, and it is told elsewhere.
+    End,
+}
+
+impl Reaction {
+    fn is_told(self) -> bool {
+        matches!(self, Self::Tell | Self::TellAndEnd)
+    }
+
+    fn ends(self) -> bool {
+        matches!(self, Self::End | Self::TellAndEnd)
+    }
 }
 
 fn plan(text: &str) -> Result<Plan, String> {
@@ -105,6 +117,11 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
 }
 
 impl ServeCommon {
+    /// A server that listens so, and waits so long for answers.
+    pub fn listening(listening: ListenOptions, answer_timeout: Duration) -> Self {
+        Self { report: None, answer_timeout, seed: None, listening }
+    }
+
     /// How long an answer of the host is waited for.
     pub fn answer_timeout(&self) -> Duration {
         self.answer_timeout
@@ -203,7 +220,7 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
             let _ = writeln!(file, "{line}");
         }
         let reaction = (self.onlooker)(fact);
-        if reaction != Reaction::Quiet || self.is_verbose {
+        if reaction.is_told() || self.is_verbose {
             let _ = writeln!(io::stderr(), "{line}");
         }
         reaction
@@ -308,7 +325,7 @@ fn run_listening(
                 () = listening.serve(listener) => {}
                 () = async {
                     while let Some(fact) = heard.recv().await {
-                        if facts.take(&fact) == Reaction::TellAndEnd {
+                        if facts.take(&fact).ends() {
                             return;
                         }
                     }

@@ -1,7 +1,9 @@
 //! `fire raw`: a message as it is, well-formed or not.
 
 use super::Format;
-use crate::cli::error::CommandError;
+use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::listening::ListenOptions;
 use crate::cli::live;
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, TargetKind};
@@ -11,6 +13,7 @@ use crate::host::client::message::with_members;
 use crate::host::client::{Handshake, Joined, Output};
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
+use crate::server::{Fired, Plan, Report};
 use crate::tap::inject::{Refused, request_id};
 use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
@@ -21,7 +24,10 @@ use std::time::Duration;
 /// Send one message byte for byte, and print what is answered.
 ///
 /// Into a live session it goes between two of the peers' own messages; the id of a request is replaced where it could
-/// be one of theirs, and the answer is taken out again. A server that is started for it gets the handshake first.
+/// be one of theirs, and the answer is taken out again. A server that is started for it gets the handshake first. With
+/// --listen this command is the server: it waits for a host to connect over HTTP, sends the message to it once the
+/// handshake is over, and ends; a request gets an id of its own there, and what is neither request nor notification
+/// cannot be sent so.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +35,7 @@ Examples:
   mcpreel fire raw @elicit.json --as server --session everything      to the client, as if the server asked
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}' --as server --session every
   mcpreel fire raw '{broken' -- my-server
+  mcpreel fire raw @elicit.json --listen 8080     to the first host that connects to http://127.0.0.1:8080/mcp
   mcpreel fire raw @initialize.json --no-handshake -- my-server
 
 Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed;
@@ -48,6 +55,8 @@ pub struct RawArgs {
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]
+    listening: ListenOptions,
+    #[command(flatten)]
     target: Target,
 }
 
@@ -65,6 +74,10 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
         return Err(CommandError::usage("the message has a line break in it, and a message is one line")
             .hint("put it on one line, as in: jq -c . message.json | mcpreel fire raw - …"));
     }
+    if args.listening.listen.is_some() {
+        let answer = to_first_host(args, &message, context)?;
+        return print(args, &message, answer.as_ref(), context);
+    }
     let (sent, answer) = match args.target.resolve(context)? {
         TargetKind::Session(name) => {
             args.client.check_joined()?;
@@ -80,6 +93,51 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
         }
     };
     print(args, &sent, answer.as_ref(), context)
+}
+
+/// Waits for a host to connect and sends to it, as its server.
+fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Option<Answer>, CommandError> {
+    let envelope = Envelope::scan(message);
+    let params = match envelope.params.map(serde_json::from_slice) {
+        None => Value::Null,
+        Some(params) => params.map_err(|error| CommandError::usage(format!("the message is no JSON: {error}")))?,
+    };
+    let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+    let fire = match envelope.kind {
+        MessageKind::Request => Fired::Request { method, params },
+        MessageKind::Notification => Fired::Notification { method, params },
+        _ => {
+            return Err(CommandError::usage("with --listen only a request or a notification can be sent")
+                .hint("anything goes into a live session: --session NAME"));
+        }
+    };
+    let common = ServeCommon::listening(args.listening.clone(), args.client.timeout());
+    let mut config = common.config();
+    config.plans.push(Plan { after_ms: 0, every_ms: None, times: None, fire });
+    let mut settled = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
+    run_server("raw", config, Vec::new(), &common, context, |fact| {
+        let answer = |content: Value, latency_us: u64| {
+            let message = content.to_string().into_bytes();
+            Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))
+        };
+        settled = match fact {
+            Report::Answered { id, result, latency_us, .. } => {
+                answer(json!({"jsonrpc": "2.0", "id": id, "result": result}), *latency_us)
+            }
+            Report::Refused { id, code, message, latency_us, .. } => {
+                let error = json!({"code": code, "message": message});
+                answer(json!({"jsonrpc": "2.0", "id": id, "error": error}), *latency_us)
+            }
+            Report::Unanswered { .. } => {
+                let after = args.client.timeout();
+                Err(CommandError::new(ErrorKind::Timeout, format!("the host gave no answer within {after:?}")))
+            }
+            Report::Sent { .. } if envelope.kind == MessageKind::Notification => Ok(None),
+            _ => return Reaction::Quiet,
+        };
+        Reaction::End
+    })?;
+    settled
 }
 
 /// Sends into a live session, under an id that no peer uses.

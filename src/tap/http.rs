@@ -534,7 +534,7 @@ mod tests {
     #[test]
     fn sessions_that_ended_push_out_none_that_lives() {
         let queue = Queue::new(1 << 20, crate::tap::queue::OnOverload::Drop, std::time::Instant::now());
-        let exchanges = Exchanges::new(Arc::new(queue), "http://server/mcp");
+        let exchanges = Exchanges::new(Arc::new(queue), "http://server/mcp", |_| {});
         let exchange = |session: &str, method: Method| {
             let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);
             let (request, ()) = request.body(()).expect("a request").into_parts();

@@ -46,11 +46,9 @@ pub async fn run(
                 }
                 None => patience = Some(tokio::time::Instant::now() + FAREWELL),
             },
-            room = to_client.reserve(), if said.is_some() => {
-                // Why there is none is told at once.
-                if let (Ok(room), Some(message)) = (room, said.take()) {
-                    room.send(message);
-                }
+            // Where there is none any more, `written` tells why at once.
+            room = to_client.reserve(), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
+                room.send(message);
             },
             failed = &mut written => return failed.unwrap_or(Ok(())),
             turned = link.turn(&mut outbox), if said.is_none() => match turned {
@@ -202,11 +200,11 @@ fn failure(failed: &Undelivered) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
 }
 
-/// How writing ended.
-type Written = oneshot::Receiver<io::Result<()>>;
+/// Where lines go to be written, and how writing ended.
+type Writer = (mpsc::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
 
 /// Writes lines on a thread of its own: a client that does not read must not keep the session from its end.
-fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<(mpsc::Sender<Vec<u8>>, Written)> {
+fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
     let (sender, mut messages) = mpsc::channel::<Vec<u8>>(64);
     let (done, written) = oneshot::channel();
     std::thread::Builder::new().name("stdout".into()).spawn(move || {

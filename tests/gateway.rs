@@ -308,3 +308,21 @@ fn who_hangs_up_before_it_has_its_session_leaves_no_server_behind() {
     until("the server to end", || shown("left"));
     gateway.end();
 }
+
+#[test]
+fn clients_that_leave_without_a_word_keep_nobody_out() {
+    const SERVER: &str =
+        r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}'; exec cat"#;
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", SERVER]);
+    // One more than there may be at once, and one that hears still.
+    let hears = gateway.initialize("hears");
+    let events = gateway.request("GET", &[("mcp-session-id", &hears)], "");
+    assert_eq!(events.status, 200);
+    let left = gateway.initialize("left");
+    (0..99).for_each(|number| drop(gateway.initialize(&number.to_string())));
+    let told = json!({"jsonrpc": "2.0", "method": "notifications/x"});
+    assert_eq!(gateway.post(&left, &told).status, 404, "the one that was idle for longest");
+    assert_eq!(gateway.post(&hears, &told).status, 202);
+    gateway.end();
+}

@@ -122,7 +122,12 @@ pub fn redact_target(target: &str) -> String {
 pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
     if asks || !tells(name) && name != "cookie" && name != "set-cookie" {
-        return if value.contains("://") { redact_url(value).into() } else { value.into() };
+        // A place, whole or relative (Location, Referer, Link).
+        return match value.contains("://") {
+            true => redact_url(value).into(),
+            false if value.contains('?') => redact_target(value).into(),
+            false => value.into(),
+        };
     }
     match value.split_once(' ') {
         Some((scheme, _)) if name.ends_with("authorization") => format!("{scheme} {REDACTED}").into(),
@@ -161,6 +166,7 @@ mod tests {
         assert_eq!(redact_header("set-cookie", "a=b; Path=/"), "[redacted]");
         assert_eq!(redact_header("www-authenticate", "Bearer realm=x"), "Bearer realm=x");
         assert_eq!(redact_header("content-type", "application/json"), "application/json");
+        assert_eq!(redact_header("location", "/back?token=abc&x=1"), "/back?token=[redacted]&x=1");
         assert_eq!(redact_target("/sse?token=abc&x=1"), "/sse?token=[redacted]&x=1");
     }
 }

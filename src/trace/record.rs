@@ -232,7 +232,8 @@ impl<'a> Fields<'a> {
             message.method = match self.head()? {
                 (major::POSITIVE, number) => Some(*methods.group.get(usize::try_from(number).ok()?)?),
                 (major::TEXT, length) => Some(methods.define(std::str::from_utf8(self.take(length)?).ok()?)),
-                _ => None,
+                (major::OTHER, NULL) => None,
+                _ => return None,
             };
         }
         if *left > 0 {
@@ -312,5 +313,38 @@ impl<'a> Fields<'a> {
             (major::TAG, _) => self.skip_one(depth + 1),
             _ => Some(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_is_text_a_number_or_nothing() {
+        let envelope = Envelope::scan(br#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+        let (kind, flags, framing) = (EventKind::Message, Flags::default(), Framing::Lf);
+        let input = RecordInput {
+            kind,
+            time_delta: 0,
+            stream: 0,
+            exchange: 0,
+            flags,
+            framing,
+            len: 0,
+            envelope: Some(&envelope),
+        };
+        let mut record = Vec::new();
+        encode(&input, &mut MethodTable::default(), &mut record);
+        let read = |record: &[u8]| {
+            let mut out = Vec::new();
+            decode(record, 1, &mut Position::default(), &mut Methods::default(), &mut out)?;
+            Some(out)
+        };
+        assert!(read(&record).is_some());
+        // An array in the method's place, whose item would be taken for the id.
+        let place = record.iter().rposition(|byte| *byte == 0xf6).expect("a null");
+        record[place] = 0x81;
+        assert!(read(&record).is_none());
     }
 }

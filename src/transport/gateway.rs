@@ -29,8 +29,8 @@ use tokio::net::TcpListener;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-/// How many links there may be at once.
-const MOST_SESSIONS: usize = 256;
+/// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
+const MOST_SESSIONS: usize = 100;
 
 /// Why a session is over where its server ended by itself.
 pub const SERVER_ENDED: &str = "the server ended";

@@ -787,7 +787,6 @@ impl Watch for Kept {
             Seen::Inserted(block) => format!("+ {}", String::from_utf8_lossy(block)),
             Seen::ResponseEnd(why) => format!("< end {why:?}"),
             Seen::Refused(status, why) => format!("< {status} {why}"),
-            Seen::Inserted(block) => format!("< put in {}", String::from_utf8_lossy(block)),
         });
     }
 

@@ -784,7 +784,6 @@ impl Watch for Kept {
             Seen::RequestEnd(why) => format!("> end {why:?}"),
             Seen::Response(head) => head.status.to_string(),
             Seen::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
-            Seen::Inserted(block) => format!("+ {}", String::from_utf8_lossy(block)),
             Seen::ResponseEnd(why) => format!("< end {why:?}"),
             Seen::Refused(status, why) => format!("< {status} {why}"),
         });

@@ -548,7 +548,6 @@ fn statistics() {
       "unanswered": 1,
       "orphan_answers": 1,
       "failed_exchanges": 0,
-  "failed_exchanges": 0,
       "stderr_bytes": 28,
       "gaps": 0,
       "damages": [],

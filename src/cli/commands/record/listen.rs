@@ -7,6 +7,7 @@ use crate::cli::{Context, Outcome, listening, live, url_name};
 use crate::tap::bridge::{Bridge, GatewaySession};
 use crate::tap::http::Exchanges;
 use crate::tap::http::live::HttpSession;
+use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -85,13 +86,7 @@ async fn proxy(
     }
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
-    recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
-    let summary = recorder.finish();
-    tell_end(&summary, &path, context);
-    if context.verbose == 0 {
-        super::tell_reel(&summary, &path, context);
-    }
-    Ok(Outcome::Clean)
+    Ok(end(recorder, &path, context))
 }
 
 async fn gateway(
@@ -133,13 +128,18 @@ async fn gateway(
     }
     listening::until_ended(Arc::clone(&gateway).serve(listener)).await?;
     gateway.finish().await;
+    Ok(end(recorder, &path, context))
+}
+
+/// Finishes the reel and tells, in any case, what is in it: nothing else says that a listener has ended.
+fn end(recorder: Recorder, path: &Path, context: &Context) -> Outcome {
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let summary = recorder.finish();
-    tell_end(&summary, &path, context);
+    tell_end(&summary, path, context);
     if context.verbose == 0 {
-        super::tell_reel(&summary, &path, context);
+        super::tell_reel(&summary, path, context);
     }
-    Ok(Outcome::Clean)
+    Outcome::Clean
 }
 
 /// Tells each thing once, and only so many.

@@ -31,22 +31,41 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// With `at` just past an opening quote: the position just past the closing one. `None` where the text ends first.
 pub fn skip_string(text: &[u8], mut at: usize) -> Option<usize> {
-    const SHORT: usize = 16;
-    let near = text.len().min(at + SHORT);
-    while at < near {
-        match text[at] {
+    // Most strings, and most stretches between escapes, are short: eight bytes a step, before a search is begun.
+    const STEPS: usize = 4;
+    let mut steps = 0;
+    while let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let found = quotes_and_escapes(u64::from_le_bytes(*word));
+        if found == 0 {
+            at += 8;
+            steps += 1;
+            if steps == STEPS {
+                at += memchr::memchr2(b'"', b'\\', &text[at..])?;
+                steps = 0;
+            }
+            continue;
+        }
+        at += found.trailing_zeros() as usize / 8;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+        steps = 0;
+    }
+    loop {
+        match text.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
             _ => at += 1,
         }
     }
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+}
+
+/// The high bits of the bytes that are a quote or a backslash; above the lowest one, others may be set too.
+fn quotes_and_escapes(word: u64) -> u64 {
+    const LOW: u64 = u64::MAX / 0xff;
+    let zeros = |word: u64| word.wrapping_sub(LOW) & !word;
+    (zeros(word ^ (LOW * b'"' as u64)) | zeros(word ^ (LOW * b'\\' as u64))) & (LOW << 7)
 }
 
 /// With `at` on the first byte of a value: the position just past it. `None` where the text ends first.
@@ -322,6 +341,27 @@ mod tests {
             let mut walk = members(text);
             walk.by_ref().for_each(drop);
             assert!(walk.is_broken(), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn a_string_ends_where_a_look_at_each_byte_ends_it() {
+        let slow = |text: &[u8], mut at: usize| loop {
+            match text.get(at)? {
+                b'"' => return Some(at + 1),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        };
+        let run = |(): ()| -> Vec<u8> {
+            (0..fastrand::usize(..90))
+                .map(|_| fastrand::choice(*b"aaaaaaaaaaaaaaa\"\\!#[]\xa2\xdc\x01\xff").unwrap_or(b'a'))
+                .collect()
+        };
+        fastrand::seed(7);
+        for _ in 0..20_000 {
+            let text = run(());
+            assert_eq!(skip_string(&text, 0), slow(&text, 0), "{text:?}");
         }
     }
 

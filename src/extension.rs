@@ -8,14 +8,18 @@
 pub mod conversation;
 pub mod findings;
 pub mod hooks;
+pub mod host;
 pub mod mcpe;
 pub mod mcpl;
+pub mod policy;
 pub mod recent;
 pub mod reminder;
 pub mod timestamp;
 
 pub use findings::{Excuse, Findings};
 
+use self::host::{HostSide, Slot};
+use self::policy::{Knob, Policies};
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::wire::{Direction, Envelope};
@@ -227,6 +231,21 @@ pub trait Extension: Sync {
         Excuse::None
     }
 
+    /// The choices that the proposal leaves to the host.
+    fn knobs(&self) -> &'static [Knob] {
+        &[]
+    }
+
+    /// The kinds of injections that its host side makes.
+    fn slots(&self) -> &'static [Slot] {
+        &[]
+    }
+
+    /// Its side in a host; `None` where there is none.
+    fn host_side(&self, _policies: &Policies) -> Option<Box<dyn HostSide>> {
+        None
+    }
+
     /// What an error code means in answer to one of the proposal's methods. The same numbers mean other things
     /// elsewhere.
     fn error_name(&self, _code: i64) -> Option<&'static str> {
@@ -237,6 +256,11 @@ pub trait Extension: Sync {
 /// Every room. Adding a proposal means its folder and a line here.
 pub static REGISTRY: &[&dyn Extension] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
+
+/// Every room's options.
+pub fn knobs() -> impl Iterator<Item = policy::Knobs> {
+    REGISTRY.iter().map(|room| (room.descriptor().name, room.knobs()))
+}
 
 /// The room with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Extension> {

@@ -6,4 +6,6 @@
 //! Never: tokio, sockets, printing, clocks (`now` is the time since a start of the caller's choosing).
 
 pub mod client;
+pub mod engine;
 pub mod fire_user_message;
+pub mod prompt;

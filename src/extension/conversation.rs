@@ -4,6 +4,8 @@ pub mod host;
 mod rules;
 pub mod server;
 
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -67,6 +69,18 @@ impl Extension for Conversation {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::ConversationObserver>::default()
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::side::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::side::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::side::Side::new(policies)))
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -2,9 +2,12 @@
 //! life, declared once in its capabilities.
 
 pub mod engine;
+pub mod host;
 mod rules;
 pub mod server;
 
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use serde_json::Value;
@@ -38,6 +41,18 @@ impl Extension for Hooks {
 
     /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
     fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::Side::new(policies)))
+    }
 
     fn rules(&self) -> &'static [Rule] {
         rules::RULES

@@ -1,8 +1,11 @@
 //! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
 
+pub mod host;
 mod rules;
 pub mod server;
 
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -66,6 +69,18 @@ impl Extension for Reminder {
         if let Some(key) = json::str_member(reminder, "dedupeKey") {
             let _ = write!(out, " key {key}");
         }
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::Side::new(policies)))
     }
 
     fn rules(&self) -> &'static [Rule] {

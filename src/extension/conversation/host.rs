@@ -7,6 +7,7 @@
 //! Never: ids of requests (the driver pairs them), clocks, printing.
 
 mod context;
+pub mod side;
 #[cfg(test)]
 mod tests;
 

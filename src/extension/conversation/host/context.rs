@@ -2,6 +2,7 @@
 //!
 //! Never: whether it is in time.
 
+use crate::extension::host::{clean, cut, quoted};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -78,36 +79,23 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
     memories
 }
 
-/// The text to put before the user's message: marked as from outside and with the server's name (A21), every line of
-/// the server's quoted so that it cannot end the marking, control characters dropped (A22), cut after `most` bytes.
-pub fn render(server: &str, context: &Context, most: usize) -> String {
-    let server = clean(server).replace('\n', " ");
+/// What a context says: its text, then its memories, one a line (AMB-A2).
+pub fn text(context: &Context) -> String {
     let mut inside = String::new();
     if let Some(text) = &context.text {
-        let _ = writeln!(inside, "{}", clean(text));
+        let _ = writeln!(inside, "{text}");
     }
     for memory in &context.memories {
-        let _ = write!(inside, "- {}", clean(&memory.content));
+        let _ = write!(inside, "- {}", memory.content);
         let relevance = memory.relevance.map(|relevance| format!("relevance {relevance}"));
-        let source = memory.source.as_deref().map(|source| format!("source {}", clean(source)));
+        let source = memory.source.as_deref().map(|source| format!("source {source}"));
         let aside: Vec<_> = relevance.into_iter().chain(source).collect();
         let _ = if aside.is_empty() { writeln!(inside) } else { writeln!(inside, " ({})", aside.join(", ")) };
     }
-    if inside.len() > most {
-        let end = (0..=most).rev().find(|at| inside.is_char_boundary(*at)).unwrap_or(0);
-        let whole = inside.len();
-        inside.truncate(end);
-        let _ = write!(inside, "… [cut, {whole} bytes in all]");
-    }
-    let mut out = format!("[context from the external server \"{server}\", not from the user]\n");
-    for line in inside.lines() {
-        let _ = writeln!(out, "> {line}");
-    }
-    let _ = writeln!(out, "[end of context from \"{server}\"]");
-    out
+    inside
 }
 
-/// Without control characters, save line feeds and tabs.
-fn clean(text: &str) -> String {
-    text.chars().filter(|found| !found.is_control() || matches!(found, '\n' | '\t')).collect()
+/// The text to put before the user's message, marked as from outside (A21, A22) and cut after `most` bytes.
+pub fn render(server: &str, context: &Context, most: usize) -> String {
+    quoted(server, "context", &cut(clean(&text(context)), most))
 }

@@ -1,0 +1,377 @@
+//! What a room's host side is: how the host's engine tells it of the conversation and of servers, and what it may ask
+//! of the host. Sans-IO: time, ids and randomness come in with the context, wishes go out through it.
+//!
+//! Never: tokio, files, clocks, printing.
+
+use super::Declared;
+use crate::wire::Envelope;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A server, by its place in the host's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerId(pub usize);
+
+/// A server as rooms see it.
+#[derive(Clone, Debug, Default)]
+pub struct ServerView {
+    /// Its name in the host's configuration.
+    pub name: String,
+    /// The name it gives itself (`serverInfo.name`).
+    pub own_name: String,
+    /// What both sides declared.
+    pub declared: Declared,
+    /// It works in an era in which the proposals have a carrier.
+    pub is_legacy: bool,
+    /// The connection is open.
+    pub is_open: bool,
+}
+
+/// Where in the prompt an injection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// With the host's own instructions.
+    System,
+    /// Right before the user's message.
+    BeforeUser,
+    /// Right after it.
+    AfterUser,
+}
+
+impl Place {
+    /// Its name in layouts and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::BeforeUser => "before_user",
+            Self::AfterUser => "after_user",
+        }
+    }
+}
+
+/// A kind of injection, and where it stands unless the user's layout says otherwise.
+#[derive(Debug)]
+pub struct Slot {
+    /// `ROOM.WHAT`.
+    pub name: &'static str,
+    /// Where.
+    pub place: Place,
+    /// Its order within the place, over all rooms: lower first.
+    pub rank: u32,
+}
+
+/// Text of a server's for the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Injection {
+    /// Whose.
+    pub server: ServerId,
+    /// The name of the slot.
+    pub slot: &'static str,
+    /// Within the slot and before the order of servers: higher first.
+    pub weight: i64,
+    /// What kind of text it is, for its label.
+    pub what: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A tool use that a hook may be about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUse {
+    /// Whose tool; `None` for one of the host's own.
+    pub server: Option<ServerId>,
+    /// Its name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Its result, afterwards.
+    pub output: Option<Value>,
+}
+
+/// One thing said in the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// `user` or `assistant`.
+    pub role: &'static str,
+    /// What.
+    pub text: String,
+}
+
+/// Who runs a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Agent {
+    /// The agent of the session.
+    #[default]
+    Main,
+    /// A sub-agent in the same session.
+    Sub,
+    /// A sub-agent with a session of its own.
+    Detached,
+}
+
+/// A moment of the conversation.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a> {
+    /// All servers are connected (or given up), nothing is said yet.
+    SessionStart,
+    /// The user said something; no model has seen it.
+    UserMessage {
+        /// Its id, unique in the session.
+        message_id: &'a str,
+        /// Its text.
+        text: &'a str,
+        /// What was said before, oldest first.
+        history: &'a [Said],
+    },
+    /// A tool is about to be called.
+    BeforeTool(&'a ToolUse),
+    /// A tool was called.
+    AfterTool(&'a ToolUse),
+    /// A turn's first prompt is about to be laid out.
+    Prompt(Agent),
+    /// The model has answered.
+    Answered(&'a str),
+    /// A turn is over.
+    TurnOver(Agent),
+    /// The host has rewritten its transcript in short.
+    Compacted,
+    /// The session is about to end.
+    SessionEnd,
+}
+
+/// A message that a server sent by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// What it says.
+    pub envelope: &'a Envelope<'a>,
+    /// Its exact text.
+    pub text: &'a [u8],
+}
+
+/// What came of a request.
+#[derive(Clone, Debug)]
+pub enum Reply<'a> {
+    /// Its answer.
+    Answered {
+        /// The answer.
+        envelope: &'a Envelope<'a>,
+        /// Time since the request was sent.
+        latency: Duration,
+    },
+    /// Nothing in time; an answer may still follow.
+    TimedOut,
+    /// The connection is gone, or the request was not let through.
+    Failed(&'a str),
+}
+
+/// Something that happened, for the report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// The room that tells it; `host` for the host itself.
+    pub room: &'static str,
+    /// What happened: a stable name.
+    pub what: &'static str,
+    /// About which server.
+    pub server: Option<ServerId>,
+    /// The same in words.
+    pub text: String,
+    /// The same in members.
+    pub data: Value,
+}
+
+/// What a room wants of the host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// Ask a server.
+    Request {
+        /// Names the request when its reply comes.
+        token: u64,
+        /// Whom.
+        server: ServerId,
+        /// The method.
+        method: String,
+        /// The params.
+        params: Value,
+        /// How long the answer may take.
+        timeout: Duration,
+    },
+    /// Notify a server.
+    Notify {
+        /// Whom.
+        server: ServerId,
+        /// The method.
+        method: String,
+        /// The params.
+        params: Value,
+    },
+    /// Answer a server's request.
+    Respond {
+        /// Whose.
+        server: ServerId,
+        /// Its id as it stood.
+        id: Vec<u8>,
+        /// The result, or code and message of an error.
+        answer: Result<Value, (i64, String)>,
+    },
+    /// Put text into the next prompt.
+    Inject(Injection),
+    /// Tell.
+    Tell(Fact),
+}
+
+/// What a room sees of the host while it is asked.
+pub struct HostCx<'a> {
+    /// Time since the host began.
+    pub now: Duration,
+    /// The turn that runs, or the one that comes; the first is 1.
+    pub turn: u64,
+    /// The servers, in the host's order.
+    pub servers: &'a [ServerView],
+    /// The project, for templates.
+    pub project: &'a str,
+    /// The session, for templates.
+    pub session: &'a str,
+    room: &'static str,
+    tokens: &'a mut u64,
+    wishes: &'a mut Vec<Wish>,
+}
+
+impl<'a> HostCx<'a> {
+    /// A context in which a room's wishes gather in `wishes`.
+    pub fn new(
+        now: Duration,
+        turn: u64,
+        servers: &'a [ServerView],
+        (project, session): (&'a str, &'a str),
+        (tokens, wishes): (&'a mut u64, &'a mut Vec<Wish>),
+    ) -> Self {
+        Self { now, turn, servers, project, session, room: "host", tokens, wishes }
+    }
+
+    /// The same for one room, whose name its facts bear.
+    pub fn of(&mut self, room: &'static str) -> &mut Self {
+        self.room = room;
+        self
+    }
+
+    /// A server.
+    pub fn server(&self, id: ServerId) -> Option<&'a ServerView> {
+        self.servers.get(id.0)
+    }
+
+    /// Servers that are open, in the host's order.
+    pub fn open_servers(&self) -> impl Iterator<Item = (ServerId, &'a ServerView)> + use<'a> {
+        self.servers.iter().enumerate().filter(|(_, view)| view.is_open).map(|(at, view)| (ServerId(at), view))
+    }
+
+    /// Asks a server; the answer names the token that this gives.
+    pub fn request(&mut self, server: ServerId, method: &str, params: Value, timeout: Duration) -> u64 {
+        *self.tokens += 1;
+        let (token, method) = (*self.tokens, method.to_owned());
+        self.wishes.push(Wish::Request { token, server, method, params, timeout });
+        token
+    }
+
+    /// Notifies a server.
+    pub fn notify(&mut self, server: ServerId, method: &str, params: Value) {
+        self.wishes.push(Wish::Notify { server, method: method.to_owned(), params });
+    }
+
+    /// Answers a server's request, by its id as it stood.
+    pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, (i64, String)>) {
+        self.wishes.push(Wish::Respond { server, id: id.to_vec(), answer });
+    }
+
+    /// Puts text into the next prompt.
+    pub fn inject(&mut self, injection: Injection) {
+        self.wishes.push(Wish::Inject(injection));
+    }
+
+    /// Tells what happened.
+    pub fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
+        let data = if data.is_null() { json!({}) } else { data };
+        self.wishes.push(Wish::Tell(Fact { room: self.room, what, server, text: text.into(), data }));
+    }
+}
+
+/// One proposal's side in a host, over all its servers.
+pub trait HostSide {
+    /// What the host declares to a server of this name: where below `capabilities`, and what.
+    fn declares(&self, _server: &str) -> Vec<(&'static [&'static str], Value)> {
+        Vec::new()
+    }
+
+    /// A server's connection is open.
+    fn connected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
+
+    /// A server is gone: nothing more comes of it.
+    fn disconnected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
+
+    /// A moment of the conversation. Whatever the room waits for then, it says so by [`HostSide::is_settled`].
+    fn moment(&mut self, _cx: &mut HostCx<'_>, _moment: &Moment<'_>) {}
+
+    /// Whether the conversation may go on.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    /// A notification, or a request of one of the proposal's methods. Answers whether it was the room's.
+    fn receive(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _message: &Heard<'_>) -> bool {
+        false
+    }
+
+    /// What came of a request of the room's. A late answer comes after [`Reply::TimedOut`].
+    fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &Reply<'_>) {}
+
+    /// A timer is due.
+    fn wake(&mut self, _cx: &mut HostCx<'_>) {}
+
+    /// When the next timer is due.
+    fn next_wake(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The user allows a server this proposal, or no longer.
+    fn allow(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _is_allowed: bool) {}
+
+    /// Something that only this proposal knows, by hand: `Err` says what is wrong with it, `None` that it is unknown.
+    fn order(&mut self, _cx: &mut HostCx<'_>, _order: &str, _params: &Value) -> Option<Result<(), String>> {
+        None
+    }
+
+    /// What it holds, for the user to look at.
+    fn state(&self) -> Value {
+        Value::Null
+    }
+}
+
+/// Text of a server's as it stands in a prompt: marked as from outside, every line quoted so that it cannot end the
+/// marking, without control characters (behaviours A21, A22).
+pub fn quoted(server: &str, what: &str, text: &str) -> String {
+    let server = clean(server).replace('\n', " ");
+    let mut out = format!("[{what} from the external server \"{server}\", not from the user]\n");
+    for line in clean(text).lines() {
+        out.push_str("> ");
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str(&format!("[end of {what} from \"{server}\"]\n"));
+    out
+}
+
+/// The beginning of a text, at most so many bytes, with a note of what was cut.
+pub fn cut(mut text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let whole = text.len();
+    text.truncate(end);
+    text.push_str(&format!("… [cut, {whole} bytes in all]"));
+    text
+}
+
+/// Without control characters, save line feeds and tabs.
+pub fn clean(text: &str) -> String {
+    text.chars().filter(|found| !found.is_control() || matches!(found, '\n' | '\t')).collect()
+}

@@ -1,0 +1,342 @@
+//! Choices that the proposals leave to the host: options with names and defaults, set for all servers or for one.
+//!
+//! Never: what an option does.
+
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A number, or `none` for no limit.
+    Count,
+    /// A number of bytes with `k` or `M`, or `none`.
+    Bytes,
+    /// A time with `ms`, `s`, `m` or `h`, or `none`.
+    Time,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Words, separated by commas or as a list.
+    Words,
+}
+
+/// One option.
+#[derive(Debug)]
+pub struct Knob {
+    /// Its name, below that of its room.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What holds where nothing is said, as it would be written.
+    pub default: &'static str,
+    /// What it decides, as a sentence.
+    pub text: &'static str,
+    /// Where the choice is left to the host.
+    pub source: &'static str,
+}
+
+/// A room's (or the host's own) options.
+pub type Knobs = (&'static str, &'static [Knob]);
+
+/// A value that an option has.
+#[derive(Clone, Debug, PartialEq)]
+enum Setting {
+    Flag(bool),
+    /// `u64::MAX` for no limit; times in nanoseconds.
+    Number(u64),
+    Text(&'static str),
+    Words(Vec<String>),
+}
+
+/// Why an option cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// No such option.
+    #[error("there is no option {0:?}; there are: {1}")]
+    Unknown(String, String),
+    /// It takes something else.
+    #[error("{option} takes {expected}, not {given}")]
+    Value {
+        /// The option.
+        option: String,
+        /// What it takes.
+        expected: String,
+        /// What was given.
+        given: String,
+    },
+    /// The file has another shape.
+    #[error("{0}")]
+    Shape(String),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => out.write_str("true or false"),
+            Self::Count => out.write_str("a number or none"),
+            Self::Bytes => out.write_str("a size like 16k, or none"),
+            Self::Time => out.write_str("a time like 500ms, or none"),
+            Self::Choice(words) => out.write_str(&words.join(" | ")),
+            Self::Words => out.write_str("words"),
+        }
+    }
+}
+
+/// All options of one room toward one server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Policy {
+    values: BTreeMap<&'static str, Setting>,
+}
+
+impl Policy {
+    /// A flag; false where the room has no such option.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.values.get(name), Some(Setting::Flag(true)))
+    }
+
+    /// A count or a size; `u64::MAX` for no limit.
+    pub fn number(&self, name: &str) -> u64 {
+        match self.values.get(name) {
+            Some(Setting::Number(number)) => *number,
+            _ => u64::MAX,
+        }
+    }
+
+    /// A size as a length in memory.
+    pub fn length(&self, name: &str) -> usize {
+        usize::try_from(self.number(name)).unwrap_or(usize::MAX)
+    }
+
+    /// A time; [`Duration::MAX`] for no limit.
+    pub fn time(&self, name: &str) -> Duration {
+        match self.number(name) {
+            u64::MAX => Duration::MAX,
+            nanos => Duration::from_nanos(nanos),
+        }
+    }
+
+    /// The word of a choice; empty where the room has no such option.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.values.get(name) {
+            Some(Setting::Text(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// A list of words.
+    pub fn words(&self, name: &str) -> &[String] {
+        match self.values.get(name) {
+            Some(Setting::Words(words)) => words,
+            _ => &[],
+        }
+    }
+}
+
+/// All options: what holds for every server, and what for one.
+#[derive(Clone, Debug, Default)]
+pub struct Policies {
+    known: Vec<Knobs>,
+    all: BTreeMap<(&'static str, &'static str), Setting>,
+    one: BTreeMap<String, BTreeMap<(&'static str, &'static str), Setting>>,
+}
+
+impl Policies {
+    /// Defaults throughout.
+    pub fn new(known: impl IntoIterator<Item = Knobs>) -> Self {
+        Self { known: known.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Every option there is, room by room.
+    pub fn known(&self) -> &[Knobs] {
+        &self.known
+    }
+
+    /// Sets `ROOM.NAME` for one server, or for all.
+    pub fn set(&mut self, server: Option<&str>, option: &str, value: &Value) -> Result<(), PolicyError> {
+        let found = option.split_once('.').and_then(|(room, name)| {
+            let (room, knobs) = self.known.iter().find(|(known, _)| *known == room)?;
+            Some((*room, knobs.iter().find(|knob| knob.name == name)?))
+        });
+        let Some((room, knob)) = found else {
+            return Err(PolicyError::Unknown(option.to_owned(), self.similar(option)));
+        };
+        let refused = || PolicyError::Value {
+            option: option.to_owned(),
+            expected: knob.kind.to_string(),
+            given: value.to_string(),
+        };
+        let setting = read(knob.kind, value).ok_or_else(refused)?;
+        let place = match server {
+            None => &mut self.all,
+            Some(server) => self.one.entry(server.to_owned()).or_default(),
+        };
+        place.insert((room, knob.name), setting);
+        Ok(())
+    }
+
+    /// Takes a policy in: `{"all": {ROOM: {NAME: VALUE}}, "servers": {SERVER: {ROOM: {NAME: VALUE}}}}`.
+    pub fn read(&mut self, file: &Value) -> Result<(), PolicyError> {
+        let object = |value: &Value, what: &str| {
+            let found = value.as_object().cloned();
+            found.ok_or_else(|| PolicyError::Shape(format!("{what} must be an object")))
+        };
+        for (part, value) in object(file, "a policy")? {
+            match part.as_str() {
+                "all" => self.read_rooms(None, &object(&value, "`all`")?)?,
+                "servers" => {
+                    for (server, rooms) in object(&value, "`servers`")? {
+                        self.read_rooms(Some(&server), &object(&rooms, &format!("the policy of {server}"))?)?;
+                    }
+                }
+                other => {
+                    let told = format!("a policy has `all` and `servers`, not {other:?}");
+                    return Err(PolicyError::Shape(told));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_rooms(&mut self, server: Option<&str>, rooms: &Map<String, Value>) -> Result<(), PolicyError> {
+        for (room, options) in rooms {
+            let Some(options) = options.as_object() else {
+                return Err(PolicyError::Shape(format!("the options of {room} must be an object")));
+            };
+            for (name, value) in options {
+                self.set(server, &format!("{room}.{name}"), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What holds for a room toward a server.
+    pub fn of(&self, room: &str, server: &str) -> Policy {
+        let Some((room, knobs)) = self.known.iter().find(|(known, _)| *known == room) else { return Policy::default() };
+        let one = self.one.get(server);
+        let value = |knob: &Knob| {
+            let key = (*room, knob.name);
+            let set = one.and_then(|one| one.get(&key)).or_else(|| self.all.get(&key)).cloned();
+            set.or_else(|| read(knob.kind, &Value::from(knob.default)))
+        };
+        Policy { values: knobs.iter().filter_map(|knob| Some((knob.name, value(knob)?))).collect() }
+    }
+
+    /// The servers that have options of their own.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.one.keys().map(String::as_str)
+    }
+
+    fn similar(&self, option: &str) -> String {
+        let room = option.split('.').next().unwrap_or_default();
+        let names =
+            |(room, knobs): &Knobs| knobs.iter().map(|knob| format!("{room}.{}", knob.name)).collect::<Vec<_>>();
+        let same: Vec<String> = self.known.iter().filter(|(known, _)| *known == room).flat_map(names).collect();
+        let rooms = || self.known.iter().map(|(room, _)| format!("{room}.…")).collect::<Vec<_>>();
+        if same.is_empty() { rooms().join(", ") } else { same.join(", ") }
+    }
+}
+
+fn read(kind: Kind, value: &Value) -> Option<Setting> {
+    let text = value.as_str().map(str::trim);
+    let number = |unit: fn(&str) -> Option<u64>| match text {
+        Some("none") => Some(Setting::Number(u64::MAX)),
+        Some(text) => unit(text).map(Setting::Number),
+        None => value.as_u64().map(|number| number.to_string()).and_then(|text| unit(&text)).map(Setting::Number),
+    };
+    match kind {
+        Kind::Flag => match (value, text) {
+            (Value::Bool(flag), _) => Some(Setting::Flag(*flag)),
+            (_, Some(text)) => text.parse().ok().map(Setting::Flag),
+            _ => None,
+        },
+        Kind::Count => number(|text| text.parse().ok()),
+        Kind::Bytes => number(parse_bytes),
+        Kind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
+        Kind::Choice(words) => words.iter().find(|word| Some(**word) == text).map(|word| Setting::Text(word)),
+        Kind::Words => {
+            let words = match value {
+                Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+                _ => text.map(|text| {
+                    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+                }),
+            };
+            words.map(Setting::Words)
+        }
+    }
+}
+
+fn parse_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|found: char| found.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        _ => return None,
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// A time as people write it: `500ms`, `2s`, `1.5m`, `1h`; a number alone is seconds.
+pub fn parse_time(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|found: char| found.is_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86400.0,
+        _ => return None,
+    };
+    let number: f64 = digits.trim().parse().ok()?;
+    Duration::try_from_secs_f64(number * unit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const KNOBS: &[Knob] = &[
+        Knob { name: "deadline", kind: Kind::Time, default: "500ms", text: "", source: "" },
+        Knob { name: "most", kind: Kind::Bytes, default: "16k", text: "", source: "" },
+        Knob { name: "how", kind: Kind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
+        Knob { name: "on", kind: Kind::Flag, default: "true", text: "", source: "" },
+    ];
+
+    #[test]
+    fn what_is_set_for_a_server_beats_what_is_set_for_all_beats_the_default() {
+        let mut policies = Policies::new([("room", KNOBS)]);
+        let file = json!({"all": {"room": {"deadline": "2s", "how": "never"}},
+            "servers": {"mem": {"room": {"deadline": "none", "most": 12, "on": false}}}});
+        policies.read(&file).expect("fits");
+        let (other, mem) = (policies.of("room", "other"), policies.of("room", "mem"));
+        assert_eq!((other.time("deadline"), other.length("most")), (Duration::from_secs(2), 16384));
+        assert_eq!((other.word("how"), other.flag("on")), ("never", true));
+        assert_eq!((mem.time("deadline"), mem.length("most"), mem.flag("on")), (Duration::MAX, 12, false));
+    }
+
+    #[test]
+    fn what_is_no_option_or_no_value_is_told_with_what_would_be() {
+        let mut policies = Policies::new([("room", KNOBS)]);
+        let unknown = policies.set(None, "room.dedline", &json!("1s")).expect_err("unknown").to_string();
+        assert!(unknown.contains("room.deadline, room.most"), "{unknown}");
+        let wrong = policies.set(None, "room.how", &json!("maybe")).expect_err("no choice").to_string();
+        assert_eq!(wrong, "room.how takes auto | never, not \"maybe\"");
+        assert!(policies.read(&json!({"everyone": {}})).is_err());
+    }
+
+    #[test]
+    fn every_default_can_be_read() {
+        for room in super::super::REGISTRY {
+            for knob in room.knobs() {
+                assert!(read(knob.kind, &Value::from(knob.default)).is_some(), "{}", knob.name);
+            }
+        }
+    }
+}

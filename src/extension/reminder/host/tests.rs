@@ -1,0 +1,1 @@
+//! The queue: dedupe, lifetimes, budgets, compaction.

@@ -1,0 +1,559 @@
+//! The host: a conversation over any number of servers, in which every proposal has its side. Sans-IO: messages, times,
+//! orders and the model's replies come in; messages, facts and prompts go out.
+//!
+//! A turn: the user's message goes to all rooms, which ask their servers; once all have settled, the prompt is laid out
+//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, and the turn is
+//! over for them. Orders are done one after another.
+//!
+//! Never: tokio, sockets, clocks, printing, a proposal's name.
+
+mod servers;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use super::client::{ClientConfig, Output as ClientOutput};
+use super::prompt::{Layout, Prompt, Waiting};
+use crate::extension::host::{Agent, Fact, HostCx, HostSide, Moment, Said, ServerId, ServerView, ToolUse, Wish};
+use crate::extension::policy::{Kind, Knob, Policies, Policy};
+use crate::extension::{REGISTRY, knobs};
+use serde_json::{Value, json};
+use servers::{Owner, Server};
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+use turn::Turn;
+
+/// What is the host's own to choose.
+pub static KNOBS: &[Knob] = &[
+    Knob {
+        name: "prompt_bytes",
+        kind: Kind::Bytes,
+        default: "64k",
+        text: "How much servers may inject into one prompt, all together",
+        source: "the host's own",
+    },
+    Knob {
+        name: "history",
+        kind: Kind::Count,
+        default: "40",
+        text: "How many earlier messages stand in a prompt",
+        source: "the host's own",
+    },
+    Knob {
+        name: "instructions",
+        kind: Kind::Flag,
+        default: "true",
+        text: "Whether the servers' instructions stand in the prompt",
+        source: "seed 003, Interaction with SERVER_INSTRUCTIONS (D39)",
+    },
+    Knob {
+        name: "tool_timeout",
+        kind: Kind::Time,
+        default: "60s",
+        text: "How long a tool's answer is waited for",
+        source: "the host's own",
+    },
+    Knob {
+        name: "tool_rounds",
+        kind: Kind::Count,
+        default: "8",
+        text: "How often a model may use tools in one turn",
+        source: "the host's own",
+    },
+];
+
+/// The host's options and those of all rooms, at their defaults.
+pub fn policies() -> Policies {
+    Policies::new(std::iter::once(("host", KNOBS)).chain(knobs()))
+}
+
+/// A server that the host is to talk to.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Its name here.
+    pub name: String,
+    /// How to be its client; what rooms declare is laid over the capabilities.
+    pub client: ClientConfig,
+}
+
+/// How to be a host.
+#[derive(Clone, Debug)]
+pub struct HostConfig {
+    /// Its servers, in order.
+    pub servers: Vec<ServerConfig>,
+    /// What the proposals leave to it.
+    pub policies: Policies,
+    /// Where injections stand.
+    pub layout: Layout,
+    /// What ids are drawn from.
+    pub seed: u64,
+    /// The project, for templates.
+    pub project: String,
+    /// The session, for templates.
+    pub session: String,
+    /// What the host itself says to the model.
+    pub system: String,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            policies: policies(),
+            layout: Layout::default(),
+            seed: 0,
+            project: String::new(),
+            session: "session-1".to_owned(),
+            system: String::new(),
+        }
+    }
+}
+
+/// What the user, or a scenario, wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// A turn with this message.
+    Turn {
+        /// What the user says; for a sub-agent, its task.
+        text: String,
+        /// Who runs it.
+        agent: Agent,
+    },
+    /// Use a tool.
+    Tool(ToolCall),
+    /// Something that a room knows.
+    Room {
+        /// Its name.
+        order: String,
+        /// Its params.
+        params: Value,
+    },
+    /// A request of one's own.
+    Request {
+        /// The server.
+        server: String,
+        /// The method.
+        method: String,
+        /// The params.
+        params: Value,
+    },
+    /// Rewrite the transcript in short.
+    Compact {
+        /// What stands in its place; without it, only what the last turn said.
+        summary: Option<String>,
+    },
+    /// Allow a server what it asks for, or no longer.
+    Allow {
+        /// The server.
+        server: String,
+        /// The proposal; all where none is named.
+        room: Option<String>,
+        /// Allow or revoke.
+        is_allowed: bool,
+    },
+    /// End the session.
+    End,
+}
+
+/// A tool to call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// Whose; found by the tool's name where none is given.
+    pub server: Option<String>,
+    /// Its name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// What the model gives back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelReply {
+    /// What it says.
+    pub text: String,
+    /// Tools that it wants used before it goes on.
+    pub tool_calls: Vec<ToolCall>,
+}
+
+/// How an order ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// A turn is over.
+    Turn {
+        /// Which.
+        turn: u64,
+        /// What the model said.
+        answer: String,
+    },
+    /// A tool's result, or why there is none.
+    Tool(Result<Value, String>),
+    /// The answer to a request of one's own: the whole message.
+    Answer(Vec<u8>),
+    /// Every server is connected or given up, and the session has begun: the first of all.
+    Connected,
+    /// Done, with nothing more to say.
+    Ok,
+    /// It could not be done.
+    Failed(String),
+    /// The session is over.
+    Ended,
+}
+
+/// What the engine wants done, or has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send a message.
+    Send {
+        /// To whom.
+        server: ServerId,
+        /// The message.
+        message: Vec<u8>,
+    },
+    /// What a server's client has to tell.
+    Client {
+        /// Whose.
+        server: ServerId,
+        /// What.
+        output: ClientOutput,
+    },
+    /// What happened.
+    Fact(Fact),
+    /// Ask the model, and hand its reply to [`Host::model`].
+    Prompt(Prompt),
+    /// An order is done: each once, in their order.
+    Done(Done),
+}
+
+/// Where the work stands.
+#[derive(Debug)]
+enum Work {
+    Fresh,
+    Connecting,
+    Idle,
+    /// Until every room has settled.
+    Settling(Next),
+    /// Until the model has replied.
+    Model,
+    /// Until a request of the host's is answered.
+    Waiting(u64),
+    Over,
+}
+
+/// What follows once rooms have settled.
+#[derive(Debug)]
+enum Next {
+    LayOut,
+    Ask,
+    CallTool(ToolUse),
+    AfterTool(ToolUse, Result<Value, String>),
+    TurnOver,
+    Finish(Done),
+}
+
+struct Room {
+    name: &'static str,
+    side: Box<dyn HostSide>,
+}
+
+/// The host. See the module.
+pub struct Host {
+    config: HostConfig,
+    policy: Policy,
+    rooms: Vec<Room>,
+    servers: Vec<Server>,
+    views: Vec<ServerView>,
+    owners: HashMap<(ServerId, super::client::RequestHandle), Owner>,
+    tokens: u64,
+    rng: fastrand::Rng,
+    orders: VecDeque<Order>,
+    work: Work,
+    /// What the request that is waited for is about.
+    using: Option<ToolUse>,
+    turns: u64,
+    turn: Option<Turn>,
+    history: Vec<Said>,
+    pending: Vec<Waiting>,
+    wishes: VecDeque<(usize, Wish)>,
+    inbox: VecDeque<(ServerId, ClientOutput)>,
+    out: Vec<Output>,
+}
+
+impl Host {
+    /// A host that has not connected yet.
+    pub fn new(config: HostConfig) -> Self {
+        let rooms: Vec<Room> = REGISTRY
+            .iter()
+            .filter_map(|room| Some(Room { name: room.descriptor().name, side: room.host_side(&config.policies)? }))
+            .collect();
+        let servers: Vec<Server> = config.servers.iter().map(|server| Server::new(server, &rooms)).collect();
+        let views = servers.iter().map(Server::view).collect();
+        Self {
+            policy: config.policies.of("host", ""),
+            rng: fastrand::Rng::with_seed(config.seed),
+            rooms,
+            servers,
+            views,
+            owners: HashMap::new(),
+            tokens: 0,
+            orders: VecDeque::new(),
+            work: Work::Fresh,
+            using: None,
+            turns: 0,
+            turn: None,
+            history: Vec::new(),
+            pending: Vec::new(),
+            wishes: VecDeque::new(),
+            inbox: VecDeque::new(),
+            out: Vec::new(),
+            config,
+        }
+    }
+
+    /// Connects to all servers.
+    pub fn start(&mut self, now: Duration) -> Vec<Output> {
+        self.work = Work::Connecting;
+        for at in 0..self.servers.len() {
+            let outputs = self.servers[at].client.start(now);
+            self.take_in(ServerId(at), outputs);
+        }
+        self.go_on(now)
+    }
+
+    /// Takes one message of a server.
+    pub fn receive(&mut self, now: Duration, server: ServerId, message: &[u8]) -> Vec<Output> {
+        if let Some(found) = self.servers.get_mut(server.0) {
+            let outputs = found.client.receive(now, message);
+            self.take_in(server, outputs);
+        }
+        self.go_on(now)
+    }
+
+    /// A request to a server did not get through; see [`super::client::ClientEngine::undelivered`].
+    pub fn undelivered(
+        &mut self,
+        now: Duration,
+        server: ServerId,
+        id: &[u8],
+        reason: &str,
+        refusal: Option<&[u8]>,
+    ) -> Vec<Output> {
+        if let Some(found) = self.servers.get_mut(server.0) {
+            let outputs = found.client.undelivered(now, id, reason, refusal);
+            self.take_in(server, outputs);
+        }
+        self.go_on(now)
+    }
+
+    /// A server's connection is gone; with a reason, it failed.
+    pub fn closed(&mut self, now: Duration, server: ServerId, reason: Option<&str>) -> Vec<Output> {
+        if let Some(found) = self.servers.get_mut(server.0) {
+            let outputs = match reason {
+                Some(reason) => found.client.lost(now, reason),
+                None => found.client.closed(now),
+            };
+            self.take_in(server, outputs);
+            self.settle_wishes(now);
+            self.lose(now, server, reason.unwrap_or("it closed the connection"));
+        }
+        self.go_on(now)
+    }
+
+    /// Does what is due.
+    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+        for at in 0..self.servers.len() {
+            let outputs = self.servers[at].client.wake(now);
+            self.take_in(ServerId(at), outputs);
+        }
+        self.ask_rooms(now, |side, cx| {
+            if side.next_wake().is_some_and(|at| at <= cx.now) {
+                side.wake(cx);
+            }
+            false
+        });
+        self.go_on(now)
+    }
+
+    /// When to call [`Host::wake`].
+    pub fn next_wake(&self) -> Option<Duration> {
+        let clients = self.servers.iter().filter_map(|server| server.client.next_wake());
+        clients.chain(self.rooms.iter().filter_map(|room| room.side.next_wake())).min()
+    }
+
+    /// Takes an order; it is begun once those before it are done.
+    pub fn order(&mut self, now: Duration, order: Order) -> Vec<Output> {
+        self.orders.push_back(order);
+        self.go_on(now)
+    }
+
+    /// The model's reply to the last prompt; `Err` where it failed.
+    pub fn model(&mut self, now: Duration, reply: Result<ModelReply, String>) -> Vec<Output> {
+        if matches!(self.work, Work::Model) {
+            self.take_reply(now, reply);
+        }
+        self.go_on(now)
+    }
+
+    /// Whether nothing is being done and no order waits.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.work, Work::Idle | Work::Over) && self.orders.is_empty()
+    }
+
+    /// The servers, in order.
+    pub fn servers(&self) -> &[ServerView] {
+        &self.views
+    }
+
+    /// What the rooms hold, by their names.
+    pub fn state(&self) -> Value {
+        let state = |room: &Room| (room.name.to_owned(), room.side.state());
+        Value::Object(self.rooms.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
+    }
+
+    /// Asks every room, in the registry's order, until one says that it was meant.
+    fn ask_rooms(&mut self, now: Duration, mut ask: impl FnMut(&mut dyn HostSide, &mut HostCx<'_>) -> bool) -> bool {
+        let mut wishes = Vec::new();
+        for (index, room) in self.rooms.iter_mut().enumerate() {
+            let names = (self.config.project.as_str(), self.config.session.as_str());
+            let turn = if self.turn.is_some() { self.turns } else { self.turns + 1 };
+            let mut cx = HostCx::new(now, turn, &self.views, names, (&mut self.tokens, &mut wishes));
+            let was_meant = ask(&mut *room.side, cx.of(room.name));
+            self.wishes.extend(wishes.drain(..).map(|wish| (index, wish)));
+            if was_meant {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn moment(&mut self, now: Duration, moment: &Moment<'_>, next: Next) {
+        self.ask_rooms(now, |side, cx| {
+            side.moment(cx, moment);
+            false
+        });
+        self.work = Work::Settling(next);
+    }
+
+    fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
+        let data = if data.is_null() { json!({}) } else { data };
+        self.out.push(Output::Fact(Fact { room: "host", what, server, text: text.into(), data }));
+    }
+
+    fn finish(&mut self, done: Done) {
+        self.work = if done == Done::Ended { Work::Over } else { Work::Idle };
+        self.out.push(Output::Done(done));
+    }
+
+    /// Goes on as far as it can without anybody else.
+    fn go_on(&mut self, now: Duration) -> Vec<Output> {
+        loop {
+            self.settle_wishes(now);
+            match std::mem::replace(&mut self.work, Work::Idle) {
+                Work::Connecting if self.servers.iter().all(Server::is_settled) => {
+                    self.moment(now, &Moment::SessionStart, Next::Finish(Done::Connected));
+                }
+                Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => self.proceed(now, next),
+                Work::Idle => match self.orders.pop_front() {
+                    Some(order) => self.begin(now, order),
+                    None => break,
+                },
+                still => {
+                    self.work = still;
+                    break;
+                }
+            }
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    fn begin(&mut self, now: Duration, order: Order) {
+        match order {
+            Order::Turn { text, agent } => self.begin_turn(now, text, agent),
+            Order::Tool(call) => match self.resolve(&call) {
+                Ok(used) => self.use_tool(now, used),
+                Err(why) => self.finish(Done::Tool(Err(why))),
+            },
+            Order::Room { order, params } => {
+                let mut outcome = Err(format!("no proposal knows {order:?}"));
+                self.ask_rooms(now, |side, cx| {
+                    let known = side.order(cx, &order, &params);
+                    let was_meant = known.is_some();
+                    outcome = known.unwrap_or_else(|| outcome.clone());
+                    was_meant
+                });
+                match outcome {
+                    Ok(()) => self.work = Work::Settling(Next::Finish(Done::Ok)),
+                    Err(why) => self.finish(Done::Failed(why)),
+                }
+            }
+            Order::Request { server, method, params } => match self.server_named(&server) {
+                Ok(id) => {
+                    let token = self.send_own(now, id, &method, params);
+                    self.work = Work::Waiting(token);
+                }
+                Err(why) => self.finish(Done::Failed(why)),
+            },
+            Order::Compact { summary } => {
+                let kept = self.history.len().saturating_sub(2);
+                let text = format!("{kept} earlier messages were compacted");
+                self.history.drain(..kept);
+                if let Some(summary) = summary {
+                    self.history.insert(0, Said { role: "user", text: summary });
+                }
+                self.tell("compacted", None, text, json!({"messages": kept}));
+                self.moment(now, &Moment::Compacted, Next::Finish(Done::Ok));
+            }
+            Order::Allow { server, room, is_allowed } => self.allow(now, &server, room.as_deref(), is_allowed),
+            Order::End => self.moment(now, &Moment::SessionEnd, Next::Finish(Done::Ended)),
+        }
+    }
+
+    fn allow(&mut self, now: Duration, server: &str, room: Option<&str>, is_allowed: bool) {
+        let id = match self.server_named(server) {
+            Ok(id) => id,
+            Err(why) => return self.finish(Done::Failed(why)),
+        };
+        let names: Vec<&str> = self.rooms.iter().map(|room| room.name).collect();
+        if let Some(unknown) = room.filter(|room| !names.contains(room)) {
+            let why = format!("there is no proposal {unknown:?} here; there are: {}", names.join(", "));
+            return self.finish(Done::Failed(why));
+        }
+        let mut at = 0;
+        self.ask_rooms(now, |side, cx| {
+            if room.is_none_or(|room| names[at] == room) {
+                side.allow(cx, id, is_allowed);
+            }
+            at += 1;
+            false
+        });
+        self.work = Work::Settling(Next::Finish(Done::Ok));
+    }
+
+    fn proceed(&mut self, now: Duration, next: Next) {
+        match next {
+            Next::LayOut => {
+                let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
+                self.moment(now, &Moment::Prompt(agent), Next::Ask);
+            }
+            Next::Ask => self.lay_out(),
+            Next::CallTool(used) => self.call_tool(now, used),
+            Next::AfterTool(used, result) => self.after_tool(now, used, result),
+            Next::TurnOver => self.end_turn(now),
+            Next::Finish(done) => {
+                if done == Done::Ended {
+                    self.tell_unprompted();
+                }
+                self.finish(done);
+            }
+        }
+    }
+
+    /// What hooks wanted said at the end stands in no prompt any more.
+    fn tell_unprompted(&mut self) {
+        for waiting in std::mem::take(&mut self.pending) {
+            let injection = waiting.injection;
+            let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.room});
+            let text = format!("no prompt follows for: {:?}", crate::extension::clip(&injection.text, 80));
+            self.tell("unprompted", Some(injection.server), text, data);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The host's servers: their clients, their tools, and whose request an answer belongs to.
+
+use super::{Done, Host, Output, Room, ServerConfig, Work};
+use crate::extension::Declared;
+use crate::extension::REGISTRY;
+use crate::extension::host::{Heard, HostCx, HostSide, Reply, ServerId, ServerView, Wish};
+use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
+use crate::host::prompt::Waiting;
+use crate::protocol::{Era, MethodKind, Sender, errors};
+use crate::wire::{Envelope, MessageKind};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Pages of tools that are read at most.
+const MOST_PAGES: u32 = 64;
+
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A room's, by its place, and what the room calls it.
+    Room(usize, u64),
+    /// The host's.
+    Host(u64),
+    /// The list of tools; which page.
+    Tools(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Opening,
+    Listing,
+    Ready,
+    Gone,
+}
+
+/// One server.
+pub(super) struct Server {
+    pub client: ClientEngine,
+    name: String,
+    capabilities: Value,
+    state: State,
+    /// Its instructions for the model.
+    pub instructions: Option<String>,
+}
+
+impl Server {
+    pub fn new(config: &ServerConfig, rooms: &[Room]) -> Self {
+        let mut client = config.client.clone();
+        if client.capabilities.is_null() {
+            client.capabilities = json!({});
+        }
+        for (path, value) in rooms.iter().flat_map(|room| room.side.declares(&config.name)) {
+            let place = path.iter().fold(&mut client.capabilities, |place, name| &mut place[*name]);
+            *place = value;
+        }
+        let capabilities = client.capabilities.clone();
+        let mut client = ClientEngine::new(client);
+        for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
+            if spec.kind != MethodKind::Notification && spec.sender != Sender::Client {
+                client.leave(spec.name);
+            }
+        }
+        Self { client, name: config.name.clone(), capabilities, state: State::Opening, instructions: None }
+    }
+
+    pub fn view(&self) -> ServerView {
+        let declared = Declared { client: self.capabilities.clone(), ..Declared::default() };
+        ServerView { name: self.name.clone(), declared, ..ServerView::default() }
+    }
+
+    /// Whether it is known what it is, or that nothing comes of it.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, State::Ready | State::Gone)
+    }
+}
+
+impl Host {
+    pub(super) fn take_in(&mut self, server: ServerId, outputs: Vec<ClientOutput>) {
+        self.inbox.extend(outputs.into_iter().map(|output| (server, output)));
+    }
+
+    /// Does what rooms wish and takes in what clients tell, until nothing is left of either.
+    pub(super) fn settle_wishes(&mut self, now: Duration) {
+        loop {
+            if let Some((server, output)) = self.inbox.pop_front() {
+                self.hear(now, server, output);
+            } else if let Some((room, wish)) = self.wishes.pop_front() {
+                self.grant(now, room, wish);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn grant(&mut self, now: Duration, room: usize, wish: Wish) {
+        match wish {
+            Wish::Request { token, server, method, params, timeout } => {
+                self.send(now, server, &method, params, timeout, Owner::Room(room, token));
+            }
+            Wish::Notify { server, method, params } => {
+                if let Some(found) = self.servers.get_mut(server.0) {
+                    let outputs = found.client.notify(now, &method, params);
+                    self.take_in(server, outputs);
+                }
+            }
+            Wish::Respond { server, id, answer } => self.respond(server, &id, &answer),
+            Wish::Inject(injection) => {
+                self.pending.push(Waiting { injection, room: self.rooms[room].name, at: now });
+            }
+            Wish::Tell(fact) => self.out.push(Output::Fact(fact)),
+        }
+    }
+
+    fn respond(&mut self, server: ServerId, id: &[u8], answer: &Result<Value, (i64, String)>) {
+        if let Some(found) = self.servers.get(server.0) {
+            let outputs = found.client.respond(id, answer);
+            self.take_in(server, outputs);
+        }
+    }
+
+    fn send(&mut self, now: Duration, server: ServerId, method: &str, params: Value, timeout: Duration, owner: Owner) {
+        let Some(found) = self.servers.get_mut(server.0) else { return };
+        let (handle, outputs) = found.client.request_with_deadline(now, method, params, timeout);
+        self.owners.insert((server, handle), owner);
+        self.take_in(server, outputs);
+    }
+
+    /// Sends a request of the host's own; its token says when it is answered.
+    pub(super) fn send_own(&mut self, now: Duration, server: ServerId, method: &str, params: Value) -> u64 {
+        self.tokens += 1;
+        let (token, timeout) = (self.tokens, self.policy.time("tool_timeout"));
+        self.send(now, server, method, params, timeout, Owner::Host(token));
+        token
+    }
+
+    fn hear(&mut self, now: Duration, server: ServerId, output: ClientOutput) {
+        match output {
+            ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
+            ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
+            ClientOutput::Answered { handle, message, latency, method, late } => {
+                match self.owners.remove(&(server, handle)) {
+                    Some(owner) => {
+                        let envelope = Envelope::scan(&message);
+                        self.replied(now, server, owner, &Reply::Answered { envelope: &envelope, latency }, &message);
+                    }
+                    None => {
+                        let output = ClientOutput::Answered { handle, message, latency, method, late };
+                        self.out.push(Output::Client { server, output });
+                    }
+                }
+            }
+            ClientOutput::TimedOut { handle, method, after } => self.timed_out(now, server, handle, &method, after),
+            ClientOutput::Failed { handle: Some(handle), reason } => {
+                if let Some(owner) = self.owners.remove(&(server, handle)) {
+                    self.replied(now, server, owner, &Reply::Failed(&reason), b"");
+                }
+            }
+            ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason),
+            ClientOutput::Notification { message } => self.notified(now, server, message),
+            ClientOutput::ServerRequest { method, message, answered_with: None } => {
+                self.asked(now, server, method, message);
+            }
+            told => self.out.push(Output::Client { server, output: told }),
+        }
+    }
+
+    fn opened(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
+        let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
+        view.own_name = handshake.server_info["name"].as_str().unwrap_or_default().to_owned();
+        view.declared.server = handshake.server_capabilities.clone();
+        view.declared.ready = true;
+        view.is_legacy = handshake.era == Era::Legacy;
+        view.is_open = true;
+        let has_tools = handshake.server_capabilities.get("tools").is_some();
+        found.state = if has_tools { State::Listing } else { State::Ready };
+        found.instructions = handshake.instructions.clone();
+        let text = format!("{}: {} {}", view.name, handshake.era.name(), handshake.version_text);
+        let data = json!({"era": handshake.era.name(), "version": handshake.version_text, "notes": handshake.notes});
+        self.tell("connected", Some(server), text, data);
+        self.ask_rooms(now, |side, cx| {
+            side.connected(cx, server);
+            false
+        });
+        if has_tools {
+            self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
+        }
+    }
+
+    /// A server is gone.
+    pub(super) fn lose(&mut self, now: Duration, server: ServerId, reason: &str) {
+        let Some(found) = self.servers.get_mut(server.0).filter(|found| found.state != State::Gone) else { return };
+        found.state = State::Gone;
+        let name = found.name.clone();
+        if let Some(view) = self.views.get_mut(server.0) {
+            view.is_open = false;
+        }
+        self.tell("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
+        let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
+        self.owners.retain(|(whose, handle), owner| {
+            if *whose == server {
+                lost.push((*handle, *owner));
+            }
+            *whose != server
+        });
+        lost.sort_by_key(|(handle, _)| *handle);
+        for (_, owner) in lost {
+            self.replied(now, server, owner, &Reply::Failed(reason), b"");
+        }
+        self.ask_rooms(now, |side, cx| {
+            side.disconnected(cx, server);
+            false
+        });
+    }
+
+    fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
+        match self.owners.get(&(server, handle)).copied() {
+            // A late answer is the room's still.
+            Some(owner @ Owner::Room(..)) => self.replied(now, server, owner, &Reply::TimedOut, b""),
+            Some(owner) => {
+                self.owners.remove(&(server, handle));
+                self.replied(now, server, owner, &Reply::TimedOut, b"");
+            }
+            None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),
+        }
+    }
+
+    fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &Reply<'_>, message: &[u8]) {
+        match owner {
+            Owner::Room(at, token) => {
+                let mut place = 0;
+                self.ask_rooms(now, |side: &mut dyn HostSide, cx: &mut HostCx<'_>| {
+                    let is_its = place == at;
+                    place += 1;
+                    if is_its {
+                        side.replied(cx, server, token, reply);
+                    }
+                    is_its
+                });
+            }
+            Owner::Tools(page) => self.listed(now, server, page, reply),
+            Owner::Host(token) => {
+                if !matches!(self.work, Work::Waiting(waited) if waited == token) {
+                    return;
+                }
+                match self.using.take() {
+                    Some(used) => self.tool_answered(now, used, tool_result(reply)),
+                    None => match reply {
+                        Reply::Answered { .. } => self.finish(Done::Answer(message.to_vec())),
+                        Reply::TimedOut => self.finish(Done::Failed("no answer in time".to_owned())),
+                        Reply::Failed(why) => self.finish(Done::Failed((*why).to_owned())),
+                    },
+                }
+            }
+        }
+    }
+
+    fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &Reply<'_>) {
+        let result: Value = match reply {
+            Reply::Answered { envelope, .. } => {
+                envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+            }
+            _ => Value::Null,
+        };
+        let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+        if let Some(view) = self.views.get_mut(server.0) {
+            let known = view.declared.tools.get_or_insert_default();
+            known.extend(names.map(str::to_owned));
+        }
+        match result["nextCursor"].as_str().filter(|_| page < MOST_PAGES) {
+            Some(cursor) => {
+                let timeout = self.policy.time("tool_timeout");
+                self.send(now, server, "tools/list", json!({"cursor": cursor}), timeout, Owner::Tools(page + 1));
+            }
+            None => {
+                if let Some(found) = self.servers.get_mut(server.0).filter(|found| found.state == State::Listing) {
+                    found.state = State::Ready;
+                }
+            }
+        }
+    }
+
+    fn notified(&mut self, now: Duration, server: ServerId, message: Vec<u8>) {
+        let envelope = Envelope::scan(&message);
+        let heard = Heard { envelope: &envelope, text: &message };
+        self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
+            if let Some(view) = self.views.get_mut(server.0) {
+                view.declared.tools = None;
+            }
+            self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
+        }
+        self.out.push(Output::Client { server, output: ClientOutput::Notification { message } });
+    }
+
+    /// A request of one of the proposals' methods: its room answers, or nobody knows it.
+    fn asked(&mut self, now: Duration, server: ServerId, method: String, message: Vec<u8>) {
+        let envelope = Envelope::scan(&message);
+        let heard = Heard { envelope: &envelope, text: &message };
+        let is_taken = self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        let mut answered_with = None;
+        if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
+            let refusal = Err((errors::METHOD_NOT_FOUND, format!("{method}: nobody here takes it")));
+            self.respond(server, id.0, &refusal);
+            answered_with = Some(refusal);
+        }
+        self.out
+            .push(Output::Client { server, output: ClientOutput::ServerRequest { method, message, answered_with } });
+    }
+
+    pub(super) fn server_named(&self, name: &str) -> Result<ServerId, String> {
+        match self.views.iter().position(|view| view.name == name) {
+            Some(at) => Ok(ServerId(at)),
+            None => {
+                let known: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
+                Err(format!("there is no server {name:?}; there are: {}", known.join(", ")))
+            }
+        }
+    }
+}
+
+fn tool_result(reply: &Reply<'_>) -> Result<Value, String> {
+    match reply {
+        Reply::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+            Err(String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned())
+        }
+        Reply::Answered { envelope, .. } => {
+            serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
+        }
+        Reply::TimedOut => Err("no answer in time".to_owned()),
+        Reply::Failed(why) => Err((*why).to_owned()),
+    }
+}

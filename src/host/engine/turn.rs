@@ -1,0 +1,229 @@
+//! One turn: the message, the prompts, the tools that the model uses, the answer.
+
+use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
+use crate::extension::host::{Agent, Moment, Place, Said, ServerId, ToolUse};
+use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, choose};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// A turn that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub agent: Agent,
+    text: String,
+    began: Duration,
+    rounds: u64,
+    /// What servers injected in this turn, for each of its prompts.
+    injected: Vec<(Place, Part)>,
+    /// Tools used, and what they gave.
+    used: Vec<Part>,
+    calls: VecDeque<ToolCall>,
+    answer: String,
+}
+
+impl Host {
+    pub(super) fn begin_turn(&mut self, now: Duration, text: String, agent: Agent) {
+        self.turns += 1;
+        let (used, injected, calls) = Default::default();
+        let turn =
+            Turn { agent, text: text.clone(), began: now, rounds: 0, injected, used, calls, answer: String::new() };
+        self.turn = Some(turn);
+        if agent != Agent::Main {
+            // Nobody spoke: a sub-agent's task is the agent's own.
+            return self.proceed(now, Next::LayOut);
+        }
+        let mut random = [0; 16];
+        self.rng.fill(&mut random);
+        let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
+        let history = std::mem::take(&mut self.history);
+        let moment = Moment::UserMessage { message_id: &message_id, text: &text, history: &history };
+        self.moment(now, &moment, Next::LayOut);
+        self.history = history;
+    }
+
+    /// Lays out the prompt and asks the model.
+    pub(super) fn lay_out(&mut self) {
+        let Some(mut turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
+        turn.rounds += 1;
+        let pending = std::mem::take(&mut self.pending);
+        let taken: usize =
+            turn.injected.iter().filter_map(|(_, part)| part.origin.as_ref()).map(|from| from.bytes).sum();
+        let most = self.policy.length("prompt_bytes").saturating_sub(taken);
+        let chosen = choose(pending, &self.config.layout, &self.views, turn.began, most);
+        for (waiting, why) in chosen.left_out {
+            let (slot, bytes) = (waiting.injection.slot, waiting.injection.text.len());
+            let (what, text) = match why {
+                LeftOut::Duplicate { of } => ("duplicate", format!("{bytes} B of {slot} say what {of} says, left out")),
+                LeftOut::OverBudget => ("over budget", format!("the prompt has no room for {bytes} B of {slot}")),
+            };
+            self.tell(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+        }
+        turn.injected.extend(chosen.parts);
+        // What came between two prompts of a turn stands where its kind stands; the sort keeps equals in their order.
+        turn.injected.sort_by_key(|(place, _)| *place);
+        let prompt = Prompt { turn: self.turns, round: turn.rounds, parts: self.parts(&turn) };
+        let labels = prompt.labels();
+        let count = labels.as_array().map_or(0, Vec::len);
+        let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
+        let text = format!("turn {}: {bytes} B, {count} parts of servers", prompt.turn);
+        let data = json!({"turn": prompt.turn, "round": prompt.round, "bytes": bytes, "external": labels});
+        self.tell("prompt", None, text, data);
+        self.turn = Some(turn);
+        self.work = Work::Model;
+        self.out.push(Output::Prompt(prompt));
+    }
+
+    fn parts(&self, turn: &Turn) -> Vec<Part> {
+        let own = |role: Role, text: &str| Part { role, origin: None, text: text.to_owned() };
+        let of = |place: Place| turn.injected.iter().filter(move |part| part.0 == place).map(|part| part.1.clone());
+        let mut parts = Vec::new();
+        if !self.config.system.is_empty() {
+            parts.push(own(Role::System, &self.config.system));
+        }
+        if self.policy.flag("instructions") {
+            parts.extend(self.instructions());
+        }
+        parts.extend(of(Place::System));
+        if turn.agent == Agent::Main {
+            let most = self.policy.length("history");
+            for said in &self.history[self.history.len() - self.history.len().min(most)..] {
+                let role = if said.role == "assistant" { Role::Assistant } else { Role::User };
+                parts.push(own(role, &said.text));
+            }
+        }
+        parts.extend(of(Place::BeforeUser));
+        parts.push(own(Role::User, &turn.text));
+        parts.extend(of(Place::AfterUser));
+        parts.extend(turn.used.iter().cloned());
+        parts
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = Part> {
+        self.servers.iter().zip(&self.views).filter_map(|(server, view)| {
+            let text = server.instructions.as_ref().filter(|_| view.is_open)?;
+            let origin = Origin {
+                server: view.name.clone(),
+                proposal: "mcp".to_owned(),
+                slot: "instructions".to_owned(),
+                place: Place::System,
+                bytes: text.len(),
+                after: Duration::ZERO,
+            };
+            let text = crate::extension::host::quoted(&view.name, "instructions", text);
+            Some(Part { role: Role::System, origin: Some(origin), text })
+        })
+    }
+
+    pub(super) fn take_reply(&mut self, now: Duration, reply: Result<ModelReply, String>) {
+        let Some(mut turn) = self.turn.take() else { return };
+        let reply = reply.unwrap_or_else(|why| {
+            self.tell("model failed", None, why, Value::Null);
+            ModelReply::default()
+        });
+        let most = self.policy.number("tool_rounds");
+        if !reply.tool_calls.is_empty() && turn.rounds <= most {
+            turn.used.push(Part { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
+            turn.calls.extend(reply.tool_calls);
+            self.turn = Some(turn);
+            return self.next_call(now);
+        }
+        if !reply.tool_calls.is_empty() {
+            self.tell("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
+        }
+        turn.answer = reply.text;
+        let answer = turn.answer.clone();
+        let agent = turn.agent;
+        self.turn = Some(turn);
+        match agent {
+            Agent::Main => self.moment(now, &Moment::Answered(&answer), Next::TurnOver),
+            _ => self.proceed(now, Next::TurnOver),
+        }
+    }
+
+    /// The next tool that the model wants, or its next prompt.
+    fn next_call(&mut self, now: Duration) {
+        let call = self.turn.as_mut().and_then(|turn| turn.calls.pop_front());
+        let Some(call) = call else { return self.lay_out() };
+        match self.resolve(&call) {
+            Ok(used) => self.use_tool(now, used),
+            Err(why) => self.tool_over(now, &call.tool, &Err(why)),
+        }
+    }
+
+    /// Whose tool it is.
+    pub(super) fn resolve(&self, call: &ToolCall) -> Result<ToolUse, String> {
+        let server = match &call.server {
+            Some(name) => self.server_named(name)?,
+            None => {
+                let has = |names: &Option<Vec<String>>| names.iter().flatten().any(|name| *name == call.tool);
+                let at = self.views.iter().position(|view| view.is_open && has(&view.declared.tools));
+                ServerId(at.ok_or_else(|| format!("no server has a tool {:?}", call.tool))?)
+            }
+        };
+        Ok(ToolUse { server: Some(server), tool: call.tool.clone(), arguments: call.arguments.clone(), output: None })
+    }
+
+    pub(super) fn use_tool(&mut self, now: Duration, used: ToolUse) {
+        let moment = used.clone();
+        self.moment(now, &Moment::BeforeTool(&moment), Next::CallTool(used));
+    }
+
+    pub(super) fn call_tool(&mut self, now: Duration, used: ToolUse) {
+        let Some(server) = used.server else { return self.tool_answered(now, used, Ok(Value::Null)) };
+        let params = json!({"name": used.tool, "arguments": used.arguments});
+        self.using = Some(used);
+        let token = self.send_own(now, server, "tools/call", params);
+        self.work = Work::Waiting(token);
+    }
+
+    pub(super) fn tool_answered(&mut self, now: Duration, mut used: ToolUse, result: Result<Value, String>) {
+        used.output = Some(match &result {
+            Ok(result) => result.clone(),
+            Err(why) => json!({"isError": true, "content": [{"type": "text", "text": why}]}),
+        });
+        let moment = used.clone();
+        self.moment(now, &Moment::AfterTool(&moment), Next::AfterTool(used, result));
+    }
+
+    pub(super) fn after_tool(&mut self, now: Duration, used: ToolUse, result: Result<Value, String>) {
+        self.tool_over(now, &used.tool, &result);
+    }
+
+    fn tool_over(&mut self, now: Duration, tool: &str, result: &Result<Value, String>) {
+        let Some(turn) = &mut self.turn else { return self.finish(Done::Tool(result.clone())) };
+        let text = match result {
+            Ok(result) => format!("{tool}: {}", text_of(result)),
+            Err(why) => format!("{tool} failed: {why}"),
+        };
+        turn.used.push(Part { role: Role::Tool, origin: None, text });
+        self.next_call(now);
+    }
+
+    pub(super) fn end_turn(&mut self, now: Duration) {
+        let Some(turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
+        if turn.agent == Agent::Main {
+            self.history.push(Said { role: "user", text: turn.text });
+            self.history.push(Said { role: "assistant", text: turn.answer.clone() });
+            // What no prompt can show any more is not kept.
+            let most = self.policy.length("history").max(64);
+            let extra = self.history.len().saturating_sub(most);
+            self.history.drain(..extra);
+        }
+        let done = Done::Turn { turn: self.turns, answer: turn.answer };
+        self.moment(now, &Moment::TurnOver(turn.agent), Next::Finish(done));
+    }
+}
+
+fn said_with_calls(reply: &ModelReply) -> String {
+    let calls = reply.tool_calls.iter().map(|call| format!("[calls {} {}]", call.tool, call.arguments));
+    let said = Some(reply.text.clone()).filter(|text| !text.is_empty());
+    said.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+}
+
+/// The text of a tool's result; where it has none, the result itself.
+fn text_of(result: &Value) -> String {
+    let blocks = result["content"].as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    if texts.is_empty() { result.to_string() } else { texts.join("\n") }
+}

@@ -1,0 +1,292 @@
+//! The prompt of a turn: what the host says itself, what was said before, and what servers inject, in an order that
+//! the user can choose, each piece with its origin (behaviour F1).
+//!
+//! Never: asking a model.
+
+use crate::extension::REGISTRY;
+use crate::extension::host::{Injection, Place, ServerView, Slot, quoted};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// In whose name a part stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The host.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+impl Role {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// Where a part of a server's comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// The server's name in the host.
+    pub server: String,
+    /// The proposal, or `mcp`.
+    pub proposal: String,
+    /// The slot.
+    pub slot: String,
+    /// Where it stands.
+    pub place: Place,
+    /// How long it is, before it was quoted.
+    pub bytes: usize,
+    /// How long after the turn began it came; zero where it waited already.
+    pub after: Duration,
+}
+
+/// One part of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// In whose name.
+    pub role: Role,
+    /// Whose it is, where it is a server's.
+    pub origin: Option<Origin>,
+    /// The text as the model gets it.
+    pub text: String,
+}
+
+/// What a model is asked with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prompt {
+    /// The turn; the first is 1.
+    pub turn: u64,
+    /// Which prompt of the turn; more than one where the model used tools. The first is 1.
+    pub round: u64,
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Prompt {
+    /// The prompt for a model's program: `{"turn", "round", "messages": [{"role", "content", "external"?}]}`. The same
+    /// conversation gives the same bytes: no times stand in it.
+    pub fn to_value(&self) -> Value {
+        let message = |part: &Part| {
+            let mut message = json!({"role": part.role.name(), "content": part.text});
+            if let Some(origin) = &part.origin {
+                message["external"] =
+                    json!({"server": origin.server, "proposal": origin.proposal, "slot": origin.slot});
+            }
+            message
+        };
+        json!({"turn": self.turn, "round": self.round, "messages": self.parts.iter().map(message).collect::<Vec<_>>()})
+    }
+
+    /// The prompt as one text, for people.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for part in &self.parts {
+            out.push_str(&format!("{}:\n", part.role.name()));
+            for line in part.text.lines() {
+                out.push_str(&format!("  {line}\n"));
+            }
+        }
+        out
+    }
+
+    /// The labels of what servers injected.
+    pub fn labels(&self) -> Value {
+        let label = |origin: &Origin| {
+            json!({"server": origin.server, "proposal": origin.proposal, "slot": origin.slot,
+                "place": origin.place.name(), "bytes": origin.bytes,
+                "after_us": u64::try_from(origin.after.as_micros()).unwrap_or(u64::MAX)})
+        };
+        self.parts.iter().filter_map(|part| part.origin.as_ref()).map(label).collect()
+    }
+}
+
+/// Where each slot stands.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    slots: HashMap<&'static str, (Place, u32)>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        let slots = all_slots().map(|slot| (slot.name, (slot.place, slot.rank))).collect();
+        Self { slots }
+    }
+}
+
+fn all_slots() -> impl Iterator<Item = &'static Slot> {
+    REGISTRY.iter().flat_map(|room| room.slots())
+}
+
+impl Layout {
+    /// A layout as people write it: `{"system": [SLOT, …], "before_user": […], "after_user": […]}`. Slots that are not
+    /// named keep their places, after those that are.
+    ///
+    /// # Errors
+    /// What is no place or no slot, with those that there are.
+    pub fn read(value: &Value) -> Result<Self, String> {
+        let mut layout = Self::default();
+        let places = [Place::System, Place::BeforeUser, Place::AfterUser];
+        for (name, list) in value.as_object().ok_or("a layout is an object")? {
+            let Some(place) = places.into_iter().find(|place| place.name() == name) else {
+                let known = places.map(Place::name).join(", ");
+                return Err(format!("there is no place {name:?} in a prompt; there are: {known}"));
+            };
+            let list = list.as_array().ok_or_else(|| format!("{name} must be a list of slots"))?;
+            for (rank, wanted) in list.iter().enumerate() {
+                let Some(slot) = all_slots().find(|slot| Some(slot.name) == wanted.as_str()) else {
+                    let known = all_slots().map(|slot| slot.name).collect::<Vec<_>>().join(", ");
+                    return Err(format!("there is no slot {wanted}; there are: {known}"));
+                };
+                // Before all ranks that rooms give.
+                let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+                layout.slots.insert(slot.name, (place, rank));
+            }
+            for slot in all_slots().filter(|slot| !list.iter().any(|wanted| wanted == slot.name)) {
+                if let Some((_, rank)) = layout.slots.get_mut(slot.name).filter(|found| found.1 == slot.rank) {
+                    *rank = slot.rank + 1000;
+                }
+            }
+        }
+        Ok(layout)
+    }
+
+    fn of(&self, slot: &str) -> (Place, u32) {
+        self.slots.get(slot).copied().unwrap_or((Place::BeforeUser, u32::MAX))
+    }
+}
+
+/// An injection, and when it came.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The injection.
+    pub injection: Injection,
+    /// The room that made it.
+    pub room: &'static str,
+    /// When.
+    pub at: Duration,
+}
+
+/// Why an injection is not in the prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Another says the same.
+    Duplicate {
+        /// Whose the other is, by place in the order.
+        of: String,
+    },
+    /// The prompt has no room for it.
+    OverBudget,
+}
+
+/// The injections of a prompt, in order, and those that are left out.
+pub struct Chosen {
+    /// What goes in.
+    pub parts: Vec<(Place, Part)>,
+    /// What does not.
+    pub left_out: Vec<(Waiting, LeftOut)>,
+}
+
+/// Puts injections in order: by place and slot, then by weight, by server, and as they came. `most` bytes in all.
+pub fn choose(
+    mut waiting: Vec<Waiting>,
+    layout: &Layout,
+    servers: &[ServerView],
+    turn_began: Duration,
+    most: usize,
+) -> Chosen {
+    waiting.sort_by_key(|one| {
+        let (place, rank) = layout.of(one.injection.slot);
+        (place, rank, std::cmp::Reverse(one.injection.weight), one.injection.server)
+    });
+    let mut chosen = Chosen { parts: Vec::new(), left_out: Vec::new() };
+    let mut seen: HashMap<String, String> = HashMap::new();
+    let mut left = most;
+    for one in waiting {
+        let Injection { server, slot, what, text, .. } = &one.injection;
+        let name = servers.get(server.0).map_or("", |view| view.name.as_str()).to_owned();
+        if let Some(of) = seen.get(text.trim()) {
+            let why = LeftOut::Duplicate { of: of.clone() };
+            chosen.left_out.push((one, why));
+            continue;
+        }
+        if text.len() > left {
+            chosen.left_out.push((one, LeftOut::OverBudget));
+            continue;
+        }
+        left -= text.len();
+        seen.insert(text.trim().to_owned(), format!("{name} ({slot})"));
+        let place = layout.of(slot).0;
+        let after = one.at.saturating_sub(turn_began);
+        let origin = Origin {
+            server: name.clone(),
+            proposal: one.room.to_owned(),
+            slot: (*slot).to_owned(),
+            place,
+            bytes: text.len(),
+            after,
+        };
+        let role = if place == Place::System { Role::System } else { Role::User };
+        chosen.parts.push((place, Part { role, origin: Some(origin), text: quoted(&name, what, text) }));
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extension::host::ServerId;
+
+    fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> Waiting {
+        let what = "context".to_owned();
+        let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
+        Waiting { injection, room: "room", at: Duration::ZERO }
+    }
+
+    fn order(waiting: Vec<Waiting>, layout: &Layout, most: usize) -> (Vec<String>, usize) {
+        let view = |name: &str| ServerView { name: name.to_owned(), ..ServerView::default() };
+        let chosen = choose(waiting, layout, &[view("a"), view("b")], Duration::ZERO, most);
+        let texts = chosen.parts.iter().map(|(_, part)| part.text.lines().nth(1).unwrap_or_default()[2..].to_owned());
+        (texts.collect(), chosen.left_out.len())
+    }
+
+    #[test]
+    fn f1_places_and_slots_stand_in_the_default_order() {
+        let all = || {
+            vec![
+                waiting(1, "conversation.context", 0, "b says"),
+                waiting(0, "reminder.user", 0, "later"),
+                waiting(0, "conversation.context", 0, "a says"),
+                waiting(1, "conversation.context", 5, "b insists"),
+                waiting(0, "hooks.pre_request", 0, "hook"),
+                waiting(1, "reminder.system", 0, "reminder"),
+                waiting(1, "hooks.session_start", 0, "start"),
+            ]
+        };
+        let (texts, _) = order(all(), &Layout::default(), usize::MAX);
+        assert_eq!(texts, ["start", "reminder", "hook", "b insists", "a says", "b says", "later"]);
+        let mine = json!({"after_user": ["conversation.context"], "before_user": ["reminder.system"]});
+        let (texts, _) = order(all(), &Layout::read(&mine).expect("a layout"), usize::MAX);
+        assert_eq!(texts, ["start", "reminder", "hook", "b insists", "a says", "b says", "later"]);
+        assert!(Layout::read(&json!({"after_user": ["nothing"]})).expect_err("no slot").contains("reminder.user"));
+    }
+
+    #[test]
+    fn f2_the_same_text_stands_once_and_the_budget_holds() {
+        let twice =
+            vec![waiting(1, "conversation.context", 0, "same\n"), waiting(0, "conversation.context", 0, "same")];
+        assert_eq!(order(twice, &Layout::default(), usize::MAX), (vec!["same".to_owned()], 1));
+        let long = vec![waiting(0, "conversation.context", 0, "123456"), waiting(1, "conversation.context", 0, "12")];
+        assert_eq!(order(long, &Layout::default(), 4), (vec!["12".to_owned()], 1));
+    }
+}

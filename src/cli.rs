@@ -3,6 +3,7 @@
 mod clients;
 mod commands;
 pub mod error;
+mod hosting;
 mod jq;
 mod listening;
 mod live;

@@ -4,6 +4,7 @@
 
 pub mod diff;
 pub mod findings;
+pub mod host;
 pub mod line;
 pub mod pretty;
 pub mod progress;

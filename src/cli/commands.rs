@@ -6,6 +6,7 @@ mod demo;
 mod diff;
 mod export;
 mod fire;
+mod host;
 mod import;
 mod man;
 pub mod record;
@@ -35,6 +36,7 @@ pub enum Command {
     Validate(validate::ValidateArgs),
     Diff(diff::DiffArgs),
     Serve(serve::ServeArgs),
+    Host(host::HostArgs),
     Sessions(sessions::SessionsArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
@@ -58,6 +60,7 @@ impl Command {
             Self::Validate(args) => validate::run(args, context),
             Self::Diff(args) => diff::run(args, context),
             Self::Serve(args) => serve::run(args, context),
+            Self::Host(args) => host::run(args, context),
             Self::Sessions(args) => sessions::run(args, context),
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),

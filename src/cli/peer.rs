@@ -64,7 +64,7 @@ enum EraArg {
 
 impl ClientOptions {
     /// The engine's settings. `capabilities` is declared beside what the options say.
-    fn config(&self, capabilities: Value) -> ClientConfig {
+    pub fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
@@ -80,6 +80,14 @@ impl ClientOptions {
 }
 
 impl ClientOptions {
+    /// Starts the recorder of a session that is kept in any case: where the user says, or with the other recordings.
+    pub fn recorder(&self, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
+        match &self.record {
+            Some(path) => start_recorder(path),
+            None => start_recorder(&reels::new_path(name)?),
+        }
+    }
+
     /// How long an answer may take.
     pub fn timeout(&self) -> Duration {
         self.timeout

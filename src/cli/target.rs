@@ -16,7 +16,7 @@ use std::time::Duration;
 const TOKEN: &str = "MCPREEL_TOKEN";
 
 /// A server to start, to attach to, or to find.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
     /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
@@ -67,6 +67,29 @@ pub enum TargetKind {
 }
 
 impl Target {
+    /// What one word stands for where several servers are named: a URL, or a command with its arguments as a shell
+    /// would split them.
+    pub fn of_word(word: &str) -> Result<Self, CommandError> {
+        let is_url = word.contains("://") || word.starts_with("unix:") || word.starts_with("tcp:");
+        if is_url {
+            return Ok(Self { url: Some(word.to_owned()), ..Self::default() });
+        }
+        let argv = shlex::split(word).filter(|argv| !argv.is_empty()).ok_or_else(|| {
+            CommandError::usage(format!("{word:?} is no command")).hint("quotes in it must be closed")
+        })?;
+        Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
+    }
+
+    /// A server to start.
+    pub fn of_command(argv: Vec<OsString>) -> Self {
+        Self { argv, ..Self::default() }
+    }
+
+    /// A server of a client's configuration.
+    pub fn of_entry(config: Option<&Path>, server: &str) -> Self {
+        Self { config: config.map(Path::to_owned), server: Some(server.to_owned()), ..Self::default() }
+    }
+
     /// What the options name; an error where that is nothing.
     pub fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
         if let Some(name) = &self.session {

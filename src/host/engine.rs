@@ -231,7 +231,7 @@ enum Work {
     Connecting,
     Idle,
     /// Until every room has settled.
-    Settling(Next),
+    Settling(Box<Next>),
     /// Until the model has replied.
     Model,
     /// Until a request of the host's is answered.
@@ -430,7 +430,7 @@ impl Host {
             side.moment(cx, moment);
             false
         });
-        self.work = Work::Settling(next);
+        self.work = Work::Settling(Box::new(next));
     }
 
     fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
@@ -451,7 +451,9 @@ impl Host {
                 Work::Connecting if self.servers.iter().all(Server::is_settled) => {
                     self.moment(now, &Moment::SessionStart, Next::Finish(Done::Connected));
                 }
-                Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => self.proceed(now, next),
+                Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => {
+                    self.proceed(now, *next)
+                }
                 Work::Idle => match self.orders.pop_front() {
                     Some(order) => self.begin(now, order),
                     None => break,
@@ -481,7 +483,7 @@ impl Host {
                     was_meant
                 });
                 match outcome {
-                    Ok(()) => self.work = Work::Settling(Next::Finish(Done::Ok)),
+                    Ok(()) => self.work = Work::Settling(Box::new(Next::Finish(Done::Ok))),
                     Err(why) => self.finish(Done::Failed(why)),
                 }
             }
@@ -525,7 +527,7 @@ impl Host {
             at += 1;
             false
         });
-        self.work = Work::Settling(Next::Finish(Done::Ok));
+        self.work = Work::Settling(Box::new(Next::Finish(Done::Ok)));
     }
 
     fn proceed(&mut self, now: Duration, next: Next) {

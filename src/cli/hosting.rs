@@ -1,0 +1,215 @@
+//! What stands around a host: its servers, started or attached to and recorded side by side in one reel, its model,
+//! and the lines by which a user steers it.
+
+pub mod editor;
+pub mod lines;
+pub mod model;
+
+use super::Context;
+use super::commands::record::spawn_error;
+use super::error::{CommandError, ErrorKind};
+use super::peer::{self, Attached};
+use super::target::{Target, TargetKind};
+use crate::drive::builtin;
+use crate::server::{Config, Fired, Server};
+use crate::tap::http::Exchanges;
+use crate::tap::queue::{Queue, Ready};
+use crate::tap::recorder::Recorder;
+use crate::tap::secrets;
+use crate::trace::{EventKind, Flags};
+use crate::transport::Link;
+use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
+use crate::wire::{Direction, LineFramer};
+use serde_json::json;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// A server of a host, before it runs.
+pub struct Named {
+    /// Its name in the host.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// Where a server is.
+pub enum Place {
+    /// A process, or somewhere on the network.
+    Elsewhere(Target),
+    /// In this process.
+    Builtin(Box<Config>),
+}
+
+/// A host's servers, at work.
+pub struct Parties {
+    /// Their links, in order.
+    pub links: Vec<Link>,
+    /// Where orders for built-in servers go, by place.
+    pub orders: Vec<Option<mpsc::UnboundedSender<Fired>>>,
+    processes: Vec<StdioServer>,
+    exchanges: Vec<Arc<Exchanges>>,
+}
+
+impl Parties {
+    /// Starts or attaches to all of them; what passes goes to the recorder, each server in a stream of its own.
+    pub async fn gather(named: &[Named], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
+        let (links, orders, processes, exchanges) = Default::default();
+        let mut parties = Self { links, orders, processes, exchanges };
+        for (at, Named { name, place }) in named.iter().enumerate() {
+            let stream = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let mut order = None;
+            let link = match place {
+                Place::Builtin(config) => {
+                    opened(recorder, stream, &json!({"transport": "memory", "server": name}));
+                    let (ours, theirs) = Link::pair();
+                    let (sender, orders) = mpsc::unbounded_channel();
+                    tokio::spawn(builtin::serve(Server::new((**config).clone()), theirs, orders));
+                    order = Some(sender);
+                    watched(ours, recorder, stream)
+                }
+                Place::Elsewhere(target) => match target.resolve(context)? {
+                    TargetKind::Command(command) => {
+                        let words = secrets::redact_arguments(&command.words());
+                        opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
+                        let onlooker = copy_lines_to(recorder.queue(), stream);
+                        let (link, process) = stdio::spawn(&command, Some(onlooker)).map_err(spawn_error)?;
+                        parties.processes.push(process);
+                        link
+                    }
+                    TargetKind::Remote(remote) => {
+                        let Attached { link, exchanges, .. } = peer::attach(&remote, Some(recorder), context).await?;
+                        parties.exchanges.extend(exchanges);
+                        link
+                    }
+                    TargetKind::Session(name) => {
+                        return Err(CommandError::usage(format!("a host cannot join the session {name}"))
+                            .hint("start or attach to the session's server itself"));
+                    }
+                },
+            };
+            parties.links.push(link);
+            parties.orders.push(order);
+        }
+        Ok(parties)
+    }
+
+    /// Lets the servers end.
+    pub async fn end(self, recorder: &Recorder) {
+        for process in self.processes {
+            process.end().await;
+        }
+        self.exchanges.iter().for_each(|exchanges| exchanges.finish());
+        for stream in 1..=self.links.len().max(self.orders.len()) {
+            let stream = u32::try_from(stream).unwrap_or(u32::MAX);
+            recorder.queue().note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": "the host"}));
+        }
+    }
+}
+
+fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
+    recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
+}
+
+/// Hands every byte of a process's pipes to the recorder, as frames of this stream.
+fn copy_lines_to(queue: &Arc<Queue>, stream: u32) -> Onlooker {
+    let queue = Arc::clone(queue);
+    let framers: [Mutex<LineFramer>; 2] = Default::default();
+    Arc::new(move |pipe, bytes| {
+        let direction = match pipe {
+            Pipe::Stdin => Direction::ClientToServer,
+            Pipe::Stdout => Direction::ServerToClient,
+            Pipe::Stderr => {
+                let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, stream) };
+                return bytes.into_iter().for_each(|bytes| queue.push_ready(ready, bytes));
+            }
+        };
+        let mut framer = framers[direction as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = Flags::toward(direction);
+        let mut push = |frame: crate::wire::Frame<'_>| {
+            let ready = Ready { flags, framing: frame.framing, ..Ready::about(EventKind::Message, stream) };
+            queue.push_ready(ready, frame.payload);
+        };
+        match bytes {
+            Some(bytes) => framer.push(bytes, &mut push),
+            None => framer.finish(&mut push),
+        }
+    })
+}
+
+/// A link whose messages are recorded as they pass.
+fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
+    let (link, mut served) = Link::served();
+    let queue = Arc::clone(recorder.queue());
+    let keep = move |direction: Direction, message: &[u8]| {
+        let ready = Ready { flags: Flags::toward(direction), ..Ready::about(EventKind::Message, stream) };
+        queue.push_ready(ready, message);
+    };
+    tokio::spawn(async move {
+        let mut outbox = std::collections::VecDeque::new();
+        let mut is_open = true;
+        loop {
+            let incoming = tokio::select! {
+                message = served.outgoing.recv(), if is_open => {
+                    match message {
+                        Some(message) => {
+                            keep(Direction::ClientToServer, &message);
+                            outbox.push_back(message);
+                        }
+                        None => is_open = false,
+                    }
+                    None
+                }
+                incoming = inner.turn(&mut outbox) => incoming,
+            };
+            if !is_open && outbox.is_empty() {
+                inner.close();
+            }
+            let Some(incoming) = incoming else { continue };
+            if let crate::transport::Incoming::Message(message) = &incoming {
+                keep(Direction::ServerToClient, message);
+            }
+            let is_last = incoming == crate::transport::Incoming::Closed;
+            if served.incoming.send(incoming).await.is_err() || is_last {
+                return;
+            }
+        }
+    });
+    link
+}
+
+/// What `NAME=SPEC` names: a server with a name, and a URL or a command.
+pub fn named(word: &str) -> Result<Named, CommandError> {
+    let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
+        CommandError::usage(format!("{word:?} names no server"))
+            .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
+    })?;
+    Ok(Named { name: name.to_owned(), place: Place::Elsewhere(Target::of_word(spec)?) })
+}
+
+/// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
+pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
+    let (name, rooms) = word.split_once(':').map_or((word, None), |(name, rooms)| (name, Some(rooms)));
+    let mut config = Config { seed, ..Config::default() };
+    if let Some(rooms) = rooms {
+        config.declare = rooms.split(',').filter(|room| !room.is_empty()).map(str::to_owned).collect();
+        if let Some(unknown) = config.declare.iter().find(|room| crate::extension::by_name(room).is_none()) {
+            let known: Vec<_> = crate::extension::REGISTRY.iter().map(|room| room.descriptor().name).collect();
+            return Err(CommandError::usage(format!("there is no proposal {unknown:?}"))
+                .hint(format!("there are: {}", known.join(", "))));
+        }
+    }
+    let time = jiff::Timestamp::now().as_nanosecond();
+    config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
+    Ok(Named { name: name.to_owned(), place: Place::Builtin(Box::new(config)) })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
+}
+
+/// A file in YAML or JSON.
+pub fn read_yaml(path: &std::path::Path) -> Result<serde_json::Value, CommandError> {
+    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+    serde_saphyr::from_str(&text)
+        .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())))
+}

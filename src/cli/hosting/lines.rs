@@ -1,0 +1,146 @@
+//! The lines by which a user steers a host: what is said, or a command after a slash. The same typed, piped in, or
+//! given as `--do`.
+
+use super::super::error::CommandError;
+use super::super::values;
+use crate::extension::host::Agent;
+use crate::extension::policy::parse_time;
+use crate::host::engine::{Order, ToolCall};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What a line asks for.
+#[derive(Debug, PartialEq)]
+pub enum Line {
+    /// Something for the host.
+    Order(Order),
+    /// Wait.
+    Wait(Duration),
+    /// Show the last prompt.
+    Prompt,
+    /// Show what the rooms hold.
+    State,
+    /// Show the servers.
+    Servers,
+    /// Show what lines there are.
+    Help,
+    /// Nothing.
+    Nothing,
+}
+
+/// Each command: its name, its arguments, what it does.
+pub const COMMANDS: &[(&str, &str, &str)] = &[
+    ("turn", "TEXT", "say something; so does a line without a slash"),
+    ("agent", "TEXT", "a turn of a sub-agent in this session"),
+    ("detached", "TEXT", "a turn of a sub-agent with a session of its own"),
+    ("tool", "[SERVER:]NAME [key=value …]", "use a tool, with the hooks around it"),
+    ("hook", "EVENT [tool_name=… tool_input:=… …]", "fire a hook event"),
+    ("request", "SERVER METHOD [key=value …]", "send a request and show its answer"),
+    ("compact", "[SUMMARY]", "rewrite the transcript in short"),
+    ("approve", "SERVER [PROPOSAL]", "allow a server what it asks for"),
+    ("revoke", "SERVER [PROPOSAL]", "allow it no longer"),
+    ("wait", "TIME", "let time pass"),
+    ("prompt", "", "show the last prompt"),
+    ("state", "", "show what is queued and allowed"),
+    ("servers", "", "show the servers"),
+    ("help", "", "show this"),
+    ("quit", "", "end the session"),
+];
+
+/// Reads one line.
+pub fn parse(line: &str) -> Result<Line, CommandError> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(Line::Nothing);
+    }
+    let Some(command) = line.strip_prefix('/') else { return Ok(turn(line, Agent::Main)) };
+    let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let rest = rest.trim();
+    let words = || {
+        shlex::split(rest)
+            .ok_or_else(|| CommandError::usage(format!("/{name}: a quote is not closed")))
+            .map(|words| words.into_iter().collect::<Vec<String>>())
+    };
+    let missing = || {
+        let usage = COMMANDS.iter().find(|known| known.0 == name).map_or("", |known| known.1);
+        CommandError::usage(format!("/{name} takes {usage}"))
+    };
+    let order = |order: Order| Ok(Line::Order(order));
+    match name {
+        "turn" | "agent" | "detached" if rest.is_empty() => Err(missing()),
+        "turn" => Ok(turn(rest, Agent::Main)),
+        "agent" => Ok(turn(rest, Agent::Sub)),
+        "detached" => Ok(turn(rest, Agent::Detached)),
+        "tool" => {
+            let words = words()?;
+            let (tool, arguments) = words.split_first().ok_or_else(missing)?;
+            let (server, tool) = match tool.split_once(':') {
+                Some((server, tool)) => (Some(server.to_owned()), tool.to_owned()),
+                None => (None, tool.clone()),
+            };
+            order(Order::Tool(ToolCall { server, tool, arguments: Value::Object(values::object(arguments)?) }))
+        }
+        "hook" => {
+            let words = words()?;
+            let (event, members) = words.split_first().ok_or_else(missing)?;
+            let mut params = Value::Object(values::object(members)?);
+            params["event"] = event.as_str().into();
+            order(Order::Room { order: "hook".to_owned(), params })
+        }
+        "request" => {
+            let words = words()?;
+            let [server, method, members @ ..] = &words[..] else { return Err(missing()) };
+            let params = if members.is_empty() { json!({}) } else { Value::Object(values::object(members)?) };
+            order(Order::Request { server: server.clone(), method: method.clone(), params })
+        }
+        "compact" => order(Order::Compact { summary: Some(rest.to_owned()).filter(|rest| !rest.is_empty()) }),
+        "approve" | "revoke" => {
+            let words = words()?;
+            let (server, room) = match &words[..] {
+                [server] => (server.clone(), None),
+                [server, room] => (server.clone(), Some(room.clone())),
+                _ => return Err(missing()),
+            };
+            order(Order::Allow { server, room, is_allowed: name == "approve" })
+        }
+        "wait" => parse_time(rest).map(Line::Wait).ok_or_else(missing),
+        "prompt" => Ok(Line::Prompt),
+        "state" => Ok(Line::State),
+        "servers" => Ok(Line::Servers),
+        "help" | "?" => Ok(Line::Help),
+        "quit" | "exit" | "q" => order(Order::End),
+        _ => {
+            let known: Vec<String> = COMMANDS.iter().map(|known| format!("/{}", known.0)).collect();
+            Err(CommandError::usage(format!("there is no command /{name}"))
+                .hint(format!("there are: {}", known.join(", "))))
+        }
+    }
+}
+
+fn turn(text: &str, agent: Agent) -> Line {
+    Line::Order(Order::Turn { text: text.to_owned(), agent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_said_or_is_a_command() {
+        let said = |line: &str| parse(line).expect("a line");
+        assert_eq!(said("hello there"), turn("hello there", Agent::Main));
+        assert_eq!(said("  # a remark"), Line::Nothing);
+        assert_eq!(said("/wait 1.5s"), Line::Wait(Duration::from_millis(1500)));
+        let call = ToolCall {
+            server: Some("mem".to_owned()),
+            tool: "add".to_owned(),
+            arguments: json!({"text": "two words", "n": 2}),
+        };
+        assert_eq!(said("/tool mem:add text='two words' n:=2"), Line::Order(Order::Tool(call)));
+        let Line::Order(Order::Room { params, .. }) = said("/hook post_tool_use tool_name=Bash") else {
+            panic!("a hook");
+        };
+        assert_eq!(params, json!({"event": "post_tool_use", "tool_name": "Bash"}));
+        assert!(parse("/nothing").is_err() && parse("/tool").is_err() && parse("/hook 'x").is_err());
+    }
+}

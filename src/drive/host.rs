@@ -1,0 +1,207 @@
+//! Runs the host on links, one a server: carries messages both ways, wakes it in time.
+
+use crate::extension::host::ServerId;
+use crate::host::engine::{Host, ModelReply, Order, Output};
+use crate::transport::{Incoming, Link};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// How many messages of servers may wait for the host.
+const WAITING: usize = 256;
+/// How many messages may wait for a server that takes none, before it is given up.
+const MOST_UNSENT: usize = 8192;
+/// How long servers' last words are waited for.
+const FAREWELL: Duration = Duration::from_secs(4);
+/// How much of a server's standard error is kept for its end.
+const STDERR_KEPT: usize = 4 << 10;
+
+/// Something for the runner's user.
+#[derive(Debug)]
+pub enum Told {
+    /// What the host has to tell.
+    Host(Output),
+    /// A server said something on standard error.
+    Stderr(ServerId, Vec<u8>),
+}
+
+/// A host at work.
+pub struct HostRunner {
+    /// The engine. What it gives out goes to [`HostRunner::take`].
+    pub host: Host,
+    ports: Vec<Option<mpsc::UnboundedSender<Vec<u8>>>>,
+    carriers: Vec<tokio::task::JoinHandle<()>>,
+    inbox: mpsc::Receiver<(ServerId, Incoming)>,
+    began: Instant,
+    told: VecDeque<Told>,
+    stderr: Vec<Vec<u8>>,
+}
+
+impl HostRunner {
+    /// Starts a host on the links of its servers, in their order.
+    pub fn start(mut host: Host, links: Vec<Link>) -> Self {
+        let (to_host, inbox) = mpsc::channel(WAITING);
+        let (mut ports, mut carriers) = (Vec::new(), Vec::new());
+        for (at, link) in links.into_iter().enumerate() {
+            let (port, messages) = mpsc::unbounded_channel();
+            ports.push(Some(port));
+            carriers.push(tokio::spawn(carry(ServerId(at), link, messages, to_host.clone())));
+        }
+        let outputs = host.start(Duration::ZERO);
+        let stderr = vec![Vec::new(); ports.len()];
+        let mut runner = Self { host, ports, carriers, inbox, began: Instant::now(), told: VecDeque::new(), stderr };
+        runner.take(outputs);
+        runner
+    }
+
+    /// The host's clock.
+    pub fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Whether the host is idle and all it had to tell is told.
+    pub fn is_idle(&self) -> bool {
+        self.told.is_empty() && self.host.is_idle()
+    }
+
+    /// Gives the host something to do.
+    pub fn order(&mut self, order: Order) {
+        let outputs = self.host.order(self.now(), order);
+        self.take(outputs);
+    }
+
+    /// Gives the host the model's reply.
+    pub fn model(&mut self, reply: Result<ModelReply, String>) {
+        let outputs = self.host.model(self.now(), reply);
+        self.take(outputs);
+    }
+
+    /// Cuts a server off.
+    pub fn disconnect(&mut self, server: ServerId) {
+        self.ports[server.0] = None;
+        let outputs = self.host.closed(self.now(), server, Some("it was cut off"));
+        self.take(outputs);
+    }
+
+    /// The end of what a server said on standard error.
+    pub fn stderr(&self, server: ServerId) -> &[u8] {
+        self.stderr.get(server.0).map_or(&[], Vec::as_slice)
+    }
+
+    fn take(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            match output {
+                Output::Send { server, message } => {
+                    if let Some(Some(port)) = self.ports.get(server.0) {
+                        // A carrier that has ended has told so.
+                        let _ = port.send(message);
+                    }
+                }
+                other => self.told.push_back(Told::Host(other)),
+            }
+        }
+    }
+
+    /// The next thing that is told. Cancelling it loses nothing.
+    pub async fn next(&mut self) -> Told {
+        loop {
+            if let Some(told) = self.told.pop_front() {
+                return told;
+            }
+            let due = self.host.next_wake().map(|at| self.began + at);
+            let incoming = tokio::select! {
+                incoming = self.inbox.recv() => incoming,
+                () = sleep_until(due) => None,
+            };
+            let now = self.now();
+            // An engine must learn of the time before it learns of what came after it.
+            let mut outputs = self.host.wake(now);
+            if let Some((server, incoming)) = incoming {
+                outputs.extend(self.hear(now, server, incoming));
+            }
+            self.take(outputs);
+        }
+    }
+
+    fn hear(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
+        match incoming {
+            Incoming::Message(message) => self.host.receive(now, server, &message),
+            Incoming::Undelivered(lost) => {
+                self.host.undelivered(now, server, &lost.id, &lost.reason, lost.refusal.as_deref())
+            }
+            Incoming::Stderr(bytes) => {
+                if let Some(kept) = self.stderr.get_mut(server.0) {
+                    kept.extend_from_slice(&bytes);
+                    let extra = kept.len().saturating_sub(STDERR_KEPT);
+                    kept.drain(..extra);
+                }
+                self.told.push_back(Told::Stderr(server, bytes));
+                Vec::new()
+            }
+            Incoming::Closed => self.host.closed(now, server, None),
+            Incoming::Failed(why) => self.host.closed(now, server, Some(&why)),
+        }
+    }
+
+    /// Sends no more and waits, within reason, for the servers to end.
+    pub async fn close(mut self) {
+        self.ports.clear();
+        let all = async {
+            let mut carriers = std::mem::take(&mut self.carriers);
+            loop {
+                carriers.retain(|carrier| !carrier.is_finished());
+                let Some(carrier) = carriers.first_mut() else { return };
+                tokio::select! {
+                    _ = carrier => {}
+                    // What comes in still must go somewhere, or nobody ends.
+                    _ = self.inbox.recv() => {}
+                }
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL, all).await;
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Carries messages between one link and the host until either ends.
+async fn carry(
+    server: ServerId,
+    mut link: Link,
+    mut messages: mpsc::UnboundedReceiver<Vec<u8>>,
+    to_host: mpsc::Sender<(ServerId, Incoming)>,
+) {
+    let mut outbox = VecDeque::new();
+    let mut host_talks = true;
+    loop {
+        let incoming = tokio::select! {
+            message = messages.recv(), if host_talks => {
+                match message {
+                    Some(message) => outbox.push_back(message),
+                    None => host_talks = false,
+                }
+                None
+            }
+            incoming = link.turn(&mut outbox) => incoming,
+        };
+        if !host_talks && outbox.is_empty() {
+            link.close();
+        }
+        if outbox.len() > MOST_UNSENT {
+            let why = format!("it takes no messages: {MOST_UNSENT} wait for it");
+            let _ = to_host.send((server, Incoming::Failed(why))).await;
+            return;
+        }
+        let Some(incoming) = incoming else { continue };
+        let is_last = matches!(incoming, Incoming::Closed | Incoming::Failed(_));
+        if to_host.send((server, incoming)).await.is_err() || is_last {
+            return;
+        }
+    }
+}

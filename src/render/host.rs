@@ -1,0 +1,115 @@
+//! What a host tells, in words for people and in members for scripts.
+
+use super::line::visible_text;
+use super::style::Palette;
+use crate::extension::host::{Fact, ServerId, ServerView};
+use crate::host::engine::Done;
+use crate::host::prompt::{Part, Prompt};
+use crate::wire::Envelope;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
+    servers.get(server?.0).map(|view| view.name.as_str())
+}
+
+/// A fact as a line.
+pub fn fact(fact: &Fact, servers: &[ServerView], palette: &Palette) -> String {
+    let faint = palette.faint;
+    let style = match fact.what {
+        "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" => palette.warning,
+        "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" => palette.error,
+        _ => palette.faint,
+    };
+    let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
+    let (room, what, text) = (fact.room, fact.what, visible_text(&fact.text));
+    format!("{faint}·{faint:#}{whose} {faint}{room}{faint:#} {style}{what}{style:#}: {text}")
+}
+
+/// A fact as an object: what, room, server, text, and its own members below `data`.
+pub fn fact_value(fact: &Fact, servers: &[ServerView], at: Duration) -> Value {
+    json!({"event": "fact", "at_us": micros(at), "room": fact.room, "what": fact.what,
+        "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
+}
+
+/// A prompt, part by part, with where each comes from.
+pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
+    let faint = palette.faint;
+    let mut out = format!("{faint}prompt of turn {}, round {}{faint:#}\n", prompt.turn, prompt.round);
+    for Part { role, origin, text } in &prompt.parts {
+        let _ = match origin {
+            None => writeln!(out, "{faint}┌ {}{faint:#}", role.name()),
+            Some(origin) => writeln!(
+                out,
+                "{faint}┌ {} · {} {} ({} B){faint:#}",
+                role.name(),
+                visible_text(&origin.server),
+                origin.slot,
+                origin.bytes
+            ),
+        };
+        for line in text.lines() {
+            let _ = writeln!(out, "{faint}│{faint:#} {}", visible_text(line));
+        }
+    }
+    out
+}
+
+/// A prompt as an object: what the model gets, under `prompt`, and the labels.
+pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
+    json!({"event": "prompt", "at_us": micros(at), "prompt": prompt.to_value(), "external": prompt.labels()})
+}
+
+/// How an order ended, as a line; empty where there is nothing to say.
+pub fn done(done: &Done, palette: &Palette) -> String {
+    let (bold, red) = (palette.bold, palette.error);
+    match done {
+        Done::Turn { answer, .. } if answer.is_empty() => String::new(),
+        Done::Turn { answer, .. } => {
+            let lines: Vec<String> = answer.lines().map(visible_text).collect();
+            format!("{bold}model>{bold:#} {}", lines.join("\n"))
+        }
+        Done::Tool(Ok(result)) => format!("{bold}tool>{bold:#} {}", tool_text(result)),
+        Done::Tool(Err(why)) | Done::Failed(why) => format!("{red}failed{red:#}: {}", visible_text(why)),
+        Done::Answer(message) => {
+            let envelope = Envelope::scan(message);
+            let content = envelope.content().unwrap_or(message);
+            format!("{bold}answer>{bold:#} {}", visible_text(&String::from_utf8_lossy(content)))
+        }
+        Done::Connected | Done::Ok | Done::Ended => String::new(),
+    }
+}
+
+/// The same as an object; `None` where nothing was asked that has an answer.
+pub fn done_value(done: &Done, at: Duration) -> Value {
+    let mut value = match done {
+        Done::Turn { turn, answer } => json!({"event": "turn", "turn": turn, "answer": answer}),
+        Done::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
+        Done::Tool(Err(why)) => json!({"event": "tool", "error": why}),
+        Done::Answer(message) => {
+            let message = serde_json::from_slice::<Value>(message).unwrap_or_default();
+            json!({"event": "answer", "message": message})
+        }
+        Done::Failed(why) => json!({"event": "failed", "reason": why}),
+        Done::Connected => json!({"event": "connected"}),
+        Done::Ok => json!({"event": "done"}),
+        Done::Ended => json!({"event": "ended"}),
+    };
+    value["at_us"] = micros(at).into();
+    value
+}
+
+fn tool_text(result: &Value) -> String {
+    let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    visible_lines(if text.is_empty() { result.to_string() } else { text })
+}
+
+fn visible_lines(text: String) -> String {
+    text.lines().map(visible_text).collect::<Vec<_>>().join("\n")
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

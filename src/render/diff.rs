@@ -62,8 +62,8 @@ fn heading(unit: &UnitDiff, style: &DiffStyle, out: &mut String) {
     let _ = write!(out, "{look}{sign}{}{look:#}", title(unit));
     let faint = style.faint;
     let _ = match (&unit.left, &unit.right) {
-        (Some(left), Some(right)) => write!(out, "  {faint}#{} ↔ #{}{faint:#}", left.seq, right.seq),
-        (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}#{}{faint:#}", one.seq),
+        (Some(left), Some(right)) => write!(out, "  {faint}seq {} ↔ {}{faint:#}", left.seq, right.seq),
+        (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}seq {}{faint:#}", one.seq),
         (None, None) => Ok(()),
     };
     out.push_str(if unit.moved { "  moved\n" } else { "\n" });
@@ -175,8 +175,8 @@ mod tests {
     fn a_report_reads_as_a_list_of_changes() {
         let left = [unit(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), unit(13, "gone", "g", "{}")];
         let right = [unit(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
-        let expected = "a/b echo  #12 ↔ #14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
-            - two\n  + \\u{1b}two\n- gone g  #13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
+        let expected = "a/b echo  seq 12 ↔ 14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
+            - two\n  + \\u{1b}two\n- gone g  seq 13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
         assert_eq!(shown(&left, &right, &DiffStyle::default()), expected);
         assert_eq!(shown(&left, &left, &DiffStyle::default()), "0 changed, 0 only in A, 0 only in B, 2 same\n");
         let coloured = DiffStyle { added: anstyle::AnsiColor::Green.on_default(), ..DiffStyle::default() };

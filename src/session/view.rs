@@ -165,6 +165,21 @@ fn described(event: &Event<'_>) -> Option<Value> {
     ciborium::from_reader::<Value, _>(event.payload).ok().filter(Value::is_object)
 }
 
+/// A head of HTTP as its lines: the request's method and target or the response's status, then a header a line. `None`
+/// where the event is no head. What is not recorded (the version, the reason) is not there.
+pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
+    let described = described(event).filter(|_| event.header.kind == EventKind::Transport)?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let first = match described["what"].as_str()? {
+        "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
+        "response" => described["status"].to_string(),
+        _ => return None,
+    };
+    let headers = described["headers"].as_array().into_iter().flatten();
+    let lines = headers.map(|header| format!("{}: {}", text(&header[0]), text(&header[1])));
+    Some(std::iter::once(first).chain(lines).collect())
+}
+
 /// What HTTP carried, in words; false where it is something else.
 fn tell_transport(described: &Value, out: &mut String) -> bool {
     let text = |name: &str| described[name].as_str().unwrap_or_default();
@@ -214,11 +229,45 @@ fn tell_event(event: &Event<'_>, out: &mut String) {
     }
 }
 
-/// A request id as it stood, for people.
-pub fn write_id(id: Option<&RecordedId>, out: &mut String) {
-    let _ = match id {
-        None => Ok(()),
-        Some(RecordedId::Integer(number)) => write!(out, "{number}"),
-        Some(RecordedId::Text(text)) => write!(out, "{}", clip(&String::from_utf8_lossy(text), 16)),
+/// An id longer than this is shown by its beginning and its end.
+const LONGEST_ID: usize = 12;
+/// So many characters of each.
+const ID_ENDS: usize = 4;
+
+/// A request id as it stood, for people: of a long one, what tells it from others. `mark` is what the ids of injected
+/// messages begin with, which is the same for all of them.
+pub fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
+    let text = match id {
+        None => return,
+        Some(RecordedId::Integer(number)) => number.to_string(),
+        Some(RecordedId::Text(text)) => String::from_utf8_lossy(text).into_owned(),
     };
+    let marked = text.trim_matches('"').strip_prefix(mark).filter(|_| !mark.is_empty());
+    let (shown, longest) = marked.map_or((&*text, LONGEST_ID), |rest| (rest, 2 * ID_ENDS + 1));
+    let length = shown.chars().count();
+    if length <= longest {
+        return out.push_str(shown);
+    }
+    out.extend(shown.chars().take(ID_ENDS));
+    out.push('…');
+    out.extend(shown.chars().skip(length - ID_ENDS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_are_shown_by_both_ends() {
+        let shown = |text: &str| {
+            let mut out = String::new();
+            write_id(Some(&RecordedId::Text(text.as_bytes().into())), "mcpreel-", &mut out);
+            out
+        };
+        assert_eq!(shown("\"abc\""), "\"abc\"");
+        assert_eq!(shown("\"0199a7b2-77aa-7bbb-8c11-0123456789ab\""), "\"019…9ab\"");
+        assert_eq!(shown("\"mcpreel-100259a3-1\""), "1002…a3-1");
+        assert_ne!(shown("\"mcpreel-100259a3-1\""), shown("\"mcpreel-100259a3-2\""));
+        assert_eq!(shown("\"日本語日本語日本語日本語\""), "\"日本語…日本語\"");
+    }
 }

@@ -328,7 +328,7 @@ fn the_json_shape_is_stable() {
     for list in ["exercised", "notObserved"] {
         let count = json["connections"][0][list].as_array().map_or(0, Vec::len);
         assert!(count > 5, "{list}");
-        json["connections"][0][list] = serde_json::Value::Null;
+        json["connections"][0][list] = Value::Null;
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("json"), @r##"
     {

@@ -92,6 +92,11 @@ Examples:
   mcpreel show --follow --session everything injected      until that session ends
   mcpreel show session.reel --jq '.message.params.name // empty'
 
+A line of the list has, from the left: seq (the event's number, as in --seq), the
+time, → to the server or ← to the client (· is neither), the size, how long the
+answer took, the request's id, #N for stream N where there are several (as in
+stream:N and --session NAME#N), the method, what it is about, → what came of it.
+
 Filter terms, joined by and (or nothing), or, not and parentheses:
 "
         .to_owned();
@@ -120,15 +125,25 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let filter = parse_filter(&terms, path.is_some() || live.is_some())?;
     let reel = live.as_ref().map(Live::reel).transpose()?;
-    let path = reel.as_deref().or(path);
+    let path = reels::named_or_newest(reel.as_deref().or(path), &context.printer)?;
     let grows = args.follow || live.is_some();
-    let (mut reader, path) = if grows { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
+    let (mut reader, path) =
+        if grows { reels::open(Some(&path))? } else { reels::open_whole(Some(&path), &context.printer)? };
     if grows {
         reader = reader.following();
     }
     let start = Start::of(args, &filter, &mut reader, &path)?;
     let form = make_form(args, context, &reader)?;
-    let mut show = Show { filter, viewer: Viewer::default(), words: Words::default(), form, start, left: args.limit };
+    let mut show = Show {
+        filter,
+        viewer: Viewer::default(),
+        words: Words::default(),
+        form,
+        start,
+        left: args.limit,
+        read: 0,
+        shown: 0,
+    };
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
@@ -147,6 +162,9 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     let damaged = show.run(source, &path, context, goes_on)?;
     show.form.finish(context)?;
+    if let Some(why) = show.why_nothing().filter(|_| !damaged) {
+        context.printer.note(&why);
+    }
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
@@ -288,6 +306,9 @@ struct Show {
     form: Form,
     start: Start,
     left: Option<u64>,
+    /// How many events were read, and how many of them shown.
+    read: u64,
+    shown: u64,
 }
 
 impl Show {
@@ -331,6 +352,20 @@ impl Show {
             }
         }
         Ok(damaged)
+    }
+
+    /// Why nothing was shown, where nothing was.
+    fn why_nothing(&self) -> Option<String> {
+        if self.shown > 0 || self.left == Some(0) {
+            return None;
+        }
+        let from = if self.start.seq.is_some() || self.start.time.is_some() { " from there on" } else { "" };
+        Some(match self.read {
+            0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
+            0 => "the reel has nothing from there on".to_owned(),
+            read if !self.filter.is_empty() => format!("the filter lets none of {read} events{from} through"),
+            read => format!("none of {read} events{from} is shown in this form; --format json has them all"),
+        })
     }
 
     /// Whether any event of a block could have to be shown, or tells something about one that will be.
@@ -379,7 +414,9 @@ impl Show {
             if is_request {
                 self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
             }
+            self.read += u64::from(!self.start.is_before(header));
             if shown {
+                self.shown += 1;
                 self.form.show(&Shown { event, method, placed: &placed, words: &self.words }, context)?;
                 if let Some(left) = &mut self.left {
                     *left -= 1;

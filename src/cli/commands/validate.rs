@@ -75,7 +75,8 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     if args.rules {
         return list_rules(args.format, context);
     }
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let path = reels::named_or_newest(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = reels::open_whole(Some(&path), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());

@@ -225,24 +225,28 @@ fn print(
         };
         match &one.outcome {
             Ok(text) => {
-                printer.line(&format!("{bold}#{} fires{bold:#} ({}){via}", one.index, one.priority))?;
+                printer.line(&format!("{bold}hook {} fires{bold:#} ({}){via}", one.index, one.priority))?;
                 for line in text.lines() {
                     printer.line(&format!("    {}", visible_text(line)))?;
                 }
             }
             Err(why) if one.fires => {
                 printer.line(&format!(
-                    "{warning}#{} fires, nothing injected{warning:#}{via}: {}",
+                    "{warning}hook {} fires, nothing injected{warning:#}{via}: {}",
                     one.index,
                     visible_text(why)
                 ))?;
             }
-            Err(why) => printer.line(&format!("{faint}#{} skipped: {}{faint:#}", one.index, visible_text(why)))?,
+            Err(why) => printer.line(&format!("{faint}hook {} skipped: {}{faint:#}", one.index, visible_text(why)))?,
         }
         one.notes.iter().try_for_each(|note| printer.line(&format!("    {faint}{}{faint:#}", visible_text(note))))?;
     }
     for entry in &declarations.dropped {
-        printer.line(&format!("{warning}#{} is invalid: {}{warning:#}", entry.index, visible_text(&entry.reason)))?;
+        printer.line(&format!(
+            "{warning}hook {} is invalid: {}{warning:#}",
+            entry.index,
+            visible_text(&entry.reason)
+        ))?;
     }
     Ok(())
 }

@@ -148,12 +148,13 @@ fn into_session(
     context: &Context,
 ) -> Result<(Vec<u8>, Option<Answer>), CommandError> {
     let session = live::find(name)?;
+    let mut replaced = None;
     if request_id(&message) == Err(Refused::Id) {
         let id = format!("{}1", live::id_prefix());
         let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
         message = with_members(&message, &[("id", id.clone().into())]);
         let old = String::from_utf8_lossy(&old).into_owned();
-        context.printer.note(&format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+        replaced = Some(format!("the id {old} could be one of the session's own; sent with \"{id}\""));
     }
     let text = String::from_utf8(message).map_err(|_| {
         CommandError::usage("the message is not UTF-8; into a live session goes text only")
@@ -161,6 +162,9 @@ fn into_session(
     })?;
     let toward = if args.side == Side::Server { "client" } else { "server" };
     let answer = live::send(&session, toward, &text, args.client.timeout())?;
+    if let Some(replaced) = replaced {
+        context.printer.note(&replaced);
+    }
     Ok((text.into_bytes(), answer))
 }
 
@@ -243,13 +247,13 @@ fn print(args: &RawArgs, sent: &[u8], answer: Option<&Answer>, context: &Context
         }
         Format::Human => {
             let (out, back) = if args.side == Side::Server { ("←", "→") } else { ("→", "←") };
-            context.printer.line(&format!("{out} {}", visible_text(&text(sent))))?;
+            context.printer.line(&format!("sent    {out} {}", visible_text(&text(sent))))?;
             if let Some(Answer { message, latency }) = answer {
                 let took = duration(i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX));
-                context.printer.line(&format!("{back} {}", visible_text(&text(message))))?;
-                context.printer.note(&format!("answered after {took}"));
+                context.printer.line(&format!("answer  {back} {}", visible_text(&text(message))))?;
+                context.printer.line(&format!("time    {took}"))?;
             } else {
-                context.printer.note("sent; it asks for no answer");
+                context.printer.line("answer  none is asked for")?;
             }
         }
     }

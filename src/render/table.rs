@@ -81,7 +81,7 @@ mod tests {
     fn only_expendable_columns_are_cut_and_in_their_order() {
         let text = |width| fitted(rows(), BLANK, &[1, 2], width).with(Style::empty()).to_string();
         for (width, expected) in
-            [(None, "a long story about it"), (Some(60), "a long story a…"), (Some(40), "a long …")]
+            [(None, "a long story about it"), (Some(60), "a long story abou…"), (Some(40), "a long …")]
         {
             let shown = text(width);
             assert!(shown.contains("everything#2") && shown.contains(expected), "{width:?}\n{shown}");

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 /// server that is reached over HTTP: clients use its address in place of the server's. Either kind of server can be put
 /// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over HTTP.
 #[derive(Debug, Args)]
+#[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
@@ -82,7 +83,10 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
                 None => attach::run(args, &remote, context),
             };
         }
-        TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
+        TargetKind::Session(_) => {
+            return Err(CommandError::usage("a live session is recorded already")
+                .hint("watch it with `mcpreel show --follow --session NAME`"));
+        }
     };
     if let Some(address) = &args.listening.listen {
         return listen::run(args, address, &listen::Behind::Command(&server), context);

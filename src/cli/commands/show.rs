@@ -80,6 +80,9 @@ enum TimeForm {
     Utc,
 }
 
+/// No line of the examples and terms is wider.
+const HELP_WIDTH: usize = 80;
+
 fn after_help() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
@@ -89,19 +92,28 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show --follow 'dir:s2c kind:notification'
-  mcpreel show --follow --session everything injected      until that session ends
+  mcpreel show --follow --session everything injected
   mcpreel show session.reel --jq '.message.params.name // empty'
 
-A line of the list has, from the left: seq (the event's number, as in --seq), the
-time, → to the server or ← to the client (· is neither), the size, how long the
-answer took, the request's id, #N for stream N where there are several (as in
-stream:N and --session NAME#N), the method, what it is about, → what came of it.
+A line of the list has, from the left: seq (the event's number, as in --seq), the time, → to the server or ← to the \
+client (· is neither), the size, how long the answer took, the request's id, #N for stream N where there are several \
+(as in stream:N and --session NAME#N), the method, what it is about, → what came of it.
 
 Filter terms, joined by and (or nothing), or, not and parentheses:
 "
         .to_owned();
         for (term, meaning) in TERMS {
-            text.push_str(&format!("  {term:<20} {meaning}\n"));
+            let mut column = HELP_WIDTH;
+            text.push_str(&format!("  {term:<18}"));
+            for word in meaning.split(' ') {
+                if column + 1 + word.len() > HELP_WIDTH {
+                    text.push_str(if column == HELP_WIDTH { "" } else { "\n                    " });
+                    column = 20;
+                }
+                text.push_str(&format!(" {word}"));
+                column += 1 + word.len();
+            }
+            text.push('\n');
         }
         text
     })

@@ -25,7 +25,7 @@ use tabled::settings::{Alignment, Style};
 Examples:
   mcpreel stats                       the newest recording
   mcpreel stats --session everything  a live session, so far
-  mcpreel stats session.reel --format json | jq '.methods[\"tools/call\"].latency_ms'")]
+  mcpreel stats session.reel --format json | jq .slowest")]
 pub struct StatsArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,

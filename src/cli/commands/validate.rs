@@ -16,15 +16,16 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel validate                              the newest recording
+  mcpreel validate                      the newest recording
   mcpreel validate session.reel --format json | jq '.findings[].rule'
   mcpreel validate session.reel --fail-on warning
-  mcpreel validate --rules                      every rule, what must hold and where that is said
+  mcpreel validate --rules              every rule, and where it is from
 
-A finding names the rule, says what must hold, and where that is said: \"seed 000\" to \"seed 004\" are the five
-proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6
-number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F
-overlaps, X MCP itself).")]
+A finding names the rule, says what must hold, and where that is said: \"seed 000\" to \"seed 004\" are the five \
+proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6 \
+number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F \
+overlaps, X MCP itself). Then the places: seq is the event's number (`mcpreel show --seq N`), #N the stream where \
+there are several, s2c or c2s the way it went.")]
 pub struct ValidateArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,

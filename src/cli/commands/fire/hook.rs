@@ -23,9 +23,10 @@ use serde_json::{Value, json};
 #[command(after_help = "\
 Examples:
   mcpreel fire hook session_start --project demo -- my-memory-server
-  mcpreel fire hook post_tool_use --tool Bash --input command='git commit -m x' --output stdout=ok -- my-server
+  mcpreel fire hook post_tool_use --tool Bash --output stdout=ok -- my-server
   mcpreel fire hook session_start --session memory          into a live session
-  mcpreel fire hook pre_tool_use --tool add --tool-server calc --format json -- my-server
+  mcpreel fire hook pre_tool_use --tool add --format json -- my-server
+  mcpreel fire hook pre_tool_use --tool add --tool-server calc -- my-server
 
 Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
 pub struct HookArgs {

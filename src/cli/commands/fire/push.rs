@@ -32,9 +32,10 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples, as a host's server command:
-  mcpreel fire push --feature-set memory.proactive --text 'deploy finished' --report /tmp/push.jsonl
+  mcpreel fire push --text 'deploy finished' --report /tmp/push.jsonl
+  mcpreel fire push --text tick --feature-set memory.proactive
   mcpreel fire push --text tick --after 2s --every 10s --times 3
-  mcpreel fire push --text now --on-signal          then: pkill -USR1 -f 'fire push'
+  mcpreel fire push --text now --on-signal      then: pkill -USR1 -f 'fire push'
 
 Waiting for a host to connect to http://127.0.0.1:8080/mcp:
   mcpreel fire push --text 'deploy finished' --listen 8080

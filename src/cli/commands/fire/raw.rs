@@ -31,14 +31,14 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session everything
-  mcpreel fire raw @elicit.json --as server --session everything      to the client, as if the server asked
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}' --as server --session every
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
+  mcpreel fire raw @ping.json --session everything
+  mcpreel fire raw @elicit.json --as server --session every  to the client
   mcpreel fire raw '{broken' -- my-server
-  mcpreel fire raw @elicit.json --listen 8080     to the first host that connects to http://127.0.0.1:8080/mcp
+  mcpreel fire raw @elicit.json --listen 8080    to the first host that connects
   mcpreel fire raw @initialize.json --no-handshake -- my-server
 
-Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed;
+Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed; \
 5 no answer in time.")]
 pub struct RawArgs {
     /// The message: its text, @file, or - for standard input. One line.

@@ -1014,3 +1014,19 @@ fn no_reel_at_all_is_told_with_what_to_do() {
     assert_eq!(output.code(), 3);
     assert!(output.err().contains("mcpreel record --"), "{output:?}");
 }
+
+#[test]
+fn a_show_of_nothing_says_why() {
+    let stage = stage();
+    stage.reel("none.reel", &[]);
+    for (words, why) in [
+        (&["s.reel", "text:nowhere"][..], "the filter lets none of 30 events through"),
+        (&["s.reel", "--seq", "29", "error"], "the filter lets none of 1 events from there on through"),
+        (&["s.reel", "--seq", "500"], "the reel has nothing from there on"),
+        (&["none.reel"], "the reel is empty"),
+    ] {
+        let output = stage.ok(&[&["show"], words].concat());
+        assert!(output.out().is_empty() && output.err().contains(why), "{words:?}: {output:?}");
+    }
+    assert_eq!(stage.ok(&["show", "s.reel", "-n", "0"]).err(), "", "that is what was asked for");
+}

@@ -172,7 +172,7 @@ pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let first = match described["what"].as_str()? {
         "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
-        "response" => described["status"].to_string(),
+        "response" => format!("status {}", described["status"]),
         _ => return None,
     };
     let headers = described["headers"].as_array().into_iter().flatten();

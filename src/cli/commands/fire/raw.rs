@@ -246,7 +246,8 @@ fn print(args: &RawArgs, sent: &[u8], answer: Option<&Answer>, context: &Context
             context.printer.line(&json!({"sent": text(sent), "answer": parsed, "latency_ms": latency}).to_string())?;
         }
         Format::Human => {
-            let (out, back) = if args.side == Side::Server { ("←", "→") } else { ("→", "←") };
+            let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
+            let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };
             context.printer.line(&format!("sent    {out} {}", visible_text(&text(sent))))?;
             if let Some(Answer { message, latency }) = answer {
                 let took = duration(i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX));

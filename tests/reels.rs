@@ -1020,8 +1020,8 @@ fn a_show_of_nothing_says_why() {
     let stage = stage();
     stage.reel("none.reel", &[]);
     for (words, why) in [
-        (&["s.reel", "text:nowhere"][..], "the filter lets none of 30 events through"),
-        (&["s.reel", "--seq", "29", "error"], "the filter lets none of 1 events from there on through"),
+        (&["s.reel", "text:nowhere"][..], "the filter lets nothing through, of 30 events"),
+        (&["s.reel", "--seq", "28", "error"], "nothing through, of 2 events from there on"),
         (&["s.reel", "--seq", "500"], "the reel has nothing from there on"),
         (&["none.reel"], "the reel is empty"),
     ] {

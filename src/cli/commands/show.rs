@@ -375,8 +375,8 @@ impl Show {
         Some(match self.read {
             0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
             0 => "the reel has nothing from there on".to_owned(),
-            read if !self.filter.is_empty() => format!("the filter lets none of {read} events{from} through"),
-            read => format!("none of {read} events{from} is shown in this form; --format json has them all"),
+            read if !self.filter.is_empty() => format!("the filter lets nothing through, of {read} events{from}"),
+            read => format!("nothing is shown in this form, of {read} events{from}; --format json has them all"),
         })
     }
 

@@ -275,7 +275,7 @@ fn a_request_waits_for_a_host_to_connect() {
 fn the_streams_of_a_gateway_are_listed_by_the_names_that_reach_them() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
-    ["first", "second"].map(|client| gateway.initialize(client));
+    ["first", "second"].iter().for_each(|client| drop(gateway.initialize(client)));
     let told = until("both handshakes in the reel", || {
         let told = stage.ok(&["sessions", "--format", "json"]).out();
         let tap: Value = told.lines().find_map(|line| serde_json::from_str(line).ok())?;

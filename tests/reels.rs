@@ -1030,3 +1030,27 @@ fn a_show_of_nothing_says_why() {
     }
     assert_eq!(stage.ok(&["show", "s.reel", "-n", "0"]).err(), "", "that is what was asked for");
 }
+
+#[test]
+fn what_is_in_a_batch_is_paired() {
+    let stage = Stage::new();
+    let ask = |id: u64, method: &str| json!({"jsonrpc": "2.0", "id": id, "method": method});
+    let answer = |id: u64| json!({"jsonrpc": "2.0", "id": id, "result": {}});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    stage.reel(
+        "batch.reel",
+        &[
+            message(10, "c2s", json!([ask(1, "tools/list"), note, ask(2, "ping"), ask(3, "prompts/list")])),
+            message(20, "c2s", ask(4, "resources/list")),
+            message(30, "s2c", json!([answer(1), answer(4)])),
+            message(70, "s2c", answer(3)),
+        ],
+    );
+    assert_snapshot!(stage.ok(&["show", "batch.reel"]).out(), @r"
+        0     0.010000 →    193 B               batch 4 messages: tools/list, notifications/initialized, ping, prompts/list
+        1     0.020000 →     50 B             4 resources/list
+        2     0.030000 ←     75 B  20.0 ms      batch 2 messages: tools/list, resources/list
+        3     0.070000 ←     36 B  60.0 ms    3 prompts/list → ok
+    ");
+    assert_eq!(stage.ok(&["show", "batch.reel", "slow:>15ms", "kind:batch"]).out().lines().count(), 1);
+}

@@ -391,7 +391,7 @@ impl Show {
         let in_words = self.form.tells_words();
         block.headers.iter().any(|header| {
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if is_request && in_words {
+            if (is_request || is_batch(header)) && in_words {
                 return true;
             }
             // An answer's method and latency are not known yet here; whatever they decide needs the payload.
@@ -405,8 +405,11 @@ impl Show {
     fn block(&mut self, block: &Block, methods: &[Box<str>], context: &Context) -> Result<(), CommandError> {
         for header in &block.headers {
             let event = block.event(header);
-            let placed = self.viewer.place(header);
-            let method = method_name(header.message.as_ref(), placed.method, methods);
+            let placed = match block.is_loaded() && is_batch(header) {
+                true => self.viewer.place_batch(&event, methods),
+                false => self.viewer.place(header),
+            };
+            let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
             let facts = Facts {
                 header,
                 method,
@@ -440,6 +443,10 @@ impl Show {
         }
         Ok(())
     }
+}
+
+fn is_batch(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
 }
 
 fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {

@@ -72,7 +72,7 @@ fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -
 }
 
 /// Writes words between an indent and the width; lines after the first go two columns deeper.
-fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
+pub fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
         let wide = word.width();

@@ -67,7 +67,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         Format::Json => context.printer.line(&report.to_json().to_string())?,
         Format::Human => {
             let mut out = String::new();
-            text(&report, &DiffStyle::from(&context.printer.palette), &mut out);
+            text(&report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
             context.printer.write(out.as_bytes())?;
         }
     }

@@ -18,7 +18,7 @@ use tabled::settings::{Alignment, Style};
 ///
 /// What a name stands for can be attached to: `show`, `stats`, `call` and `fire` take it with --session. Counts are
 /// read from the session's reel. Sockets that a killed session left are removed. A tap over HTTP has a stream for each
-/// of its clients' sessions, listed below it as NAME#2.
+/// of its clients' sessions, listed below it as NAME#2 (`streams` in JSON).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

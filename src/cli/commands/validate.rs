@@ -6,6 +6,7 @@ use crate::extension::Severity;
 use crate::render::findings;
 use crate::trace::Item;
 use crate::validate::{Options, Report, Validator, all_rules};
+use anstyle::Style;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -129,10 +130,9 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
     let (bold, faint) = (printer.palette.bold, printer.palette.faint);
     for rule in all_rules() {
         let severity = rule.severity.name();
-        printer.line(&format!(
-            "{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n    {}",
-            rule.id, rule.source, rule.text
-        ))?;
+        let mut told = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
+        let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut told);
+        printer.write(told.as_bytes())?;
     }
     Ok(Outcome::Clean)
 }

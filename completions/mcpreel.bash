@@ -653,7 +653,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__push)
-            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --session --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --text --feature-set --event-id --origin --after --every --times --on-signal --session --format --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -689,6 +689,10 @@ _mcpreel() {
                     ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 --report)
@@ -1401,7 +1405,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --session --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1475,10 +1479,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --env)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1488,6 +1488,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

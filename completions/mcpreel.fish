@@ -70,9 +70,9 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l header-env -d
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l server -d 'The server\'s name in that configuration' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -187,6 +187,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l every -d 'Again and again, so far apart' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l times -d 'How often at most' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l session -d 'Push into a live session instead, as its server: `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l format -d 'How to print what came of it, with --session' -r -f -a "human\t'Text'
+json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r

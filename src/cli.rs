@@ -39,18 +39,23 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  mcpreel demo                                     everything at once, on the built-in server
-  mcpreel record -- npx -y some-mcp-server         the tap: what a client starts in place of its server
-  mcpreel wrap --all --config .mcp.json            the same, written into a client's configuration
-  mcpreel show                                     the newest reel, one line a message
+  mcpreel demo                               everything, on the built-in server
+  mcpreel record -- npx -y some-mcp-server   the tap, in place of a server
+  mcpreel wrap --all --config .mcp.json      into a client's configuration
+  mcpreel show                               the newest reel, one line a message
   mcpreel show session.reel 'method:tools/* slow:>500ms'
-  mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- some-mcp-server
+  mcpreel call tools/call name=echo arguments.message=hi -- some-mcp-server
   mcpreel fire user-message 'what did we decide?' -- some-memory-server
   mcpreel validate session.reel && mcpreel diff before.reel after.reel
 
 Exit codes:
-  0 clean   1 findings, differences or failed expectations   2 usage   3 unreadable input
-  4 the peer or the transport failed   5 a time limit passed   130 interrupted
+  0    clean
+  1    findings, differences or failed expectations
+  2    usage
+  3    unreadable input
+  4    the peer or the transport failed
+  5    a time limit passed
+  130  interrupted
   `record` passes the wrapped server's own exit code through.";
 
 /// When to colour.
@@ -148,4 +153,31 @@ fn mirror(status: ExitStatus) -> ExitCode {
         return ExitCode::from(u8::try_from(128 + signal).unwrap_or(255));
     }
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(255))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn each(command: &clap::Command, check: &mut impl FnMut(&clap::Command)) {
+        check(command);
+        command.get_subcommands().for_each(|inner| each(inner, check));
+    }
+
+    #[test]
+    fn what_stands_below_a_help_text_fits_a_narrow_terminal() {
+        let mut wide = Vec::new();
+        each(&command(), &mut |command| {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            // A paragraph of prose is one line, which clap folds.
+            let is_folded = |at: usize| {
+                let is_prose = |at: usize| lines.get(at).is_some_and(|line| !line.is_empty() && !line.starts_with(' '));
+                is_prose(at) && !is_prose(at + 1) && (at == 0 || !is_prose(at - 1))
+            };
+            let is_wide = |at: &usize| lines[*at].chars().count() > 80 && !is_folded(*at);
+            wide.extend((0..lines.len()).filter(is_wide).map(|at| format!("{}: {}", command.get_name(), lines[at])));
+        });
+        assert!(wide.is_empty(), "{}", wide.join("\n"));
+    }
 }

@@ -9,4 +9,5 @@ pub mod line;
 pub mod pretty;
 pub mod progress;
 pub mod style;
+pub mod table;
 pub mod unified;

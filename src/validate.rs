@@ -25,6 +25,7 @@ use crate::protocol::revision::meta;
 use crate::trace::{Event, EventKind, Flags};
 use crate::wire::{Envelope, json};
 use connection::Connection;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How to validate.
@@ -53,6 +54,8 @@ pub struct Validator {
     lost: bool,
     /// Connections that traffic was lost of before any was seen.
     lost_streams: BTreeSet<u32>,
+    /// Connections to servers that clients reach through a listener.
+    behind_listener: BTreeSet<u32>,
     report: Report,
     kept: BTreeMap<&'static str, usize>,
 }
@@ -65,6 +68,7 @@ impl Validator {
             connections: BTreeMap::new(),
             lost: false,
             lost_streams: BTreeSet::new(),
+            behind_listener: BTreeSet::new(),
             report: Report::default(),
             kept: BTreeMap::new(),
         }
@@ -88,8 +92,17 @@ impl Validator {
                 if self.lost || self.lost_streams.remove(&stream) || is_part {
                     connection.lose_track();
                 }
+                if self.behind_listener.contains(&stream) {
+                    connection.stand_behind_listener();
+                }
                 connection
             }),
+            EventKind::StreamOpened => {
+                if stands_behind_listener(event.payload) {
+                    self.behind_listener.insert(stream);
+                }
+                return;
+            }
             EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
                 if let Some(connection) = self.connections.get_mut(&stream) {
                     connection.fail(event.header.exchange);
@@ -138,6 +151,11 @@ fn begins_session(message: &[u8]) -> bool {
     let envelope = Envelope::scan(message);
     envelope.method.as_deref() == Some("initialize")
         || envelope.params.is_some_and(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]).is_some())
+}
+
+/// Whether the description of a stream says that its server is reached through a listener.
+fn stands_behind_listener(described: &[u8]) -> bool {
+    ciborium::from_reader::<Value, _>(described).is_ok_and(|described| described["behind"] == "http")
 }
 
 #[cfg(test)]

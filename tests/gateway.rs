@@ -266,7 +266,36 @@ fn a_request_waits_for_a_host_to_connect() {
     let pong = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}});
     assert_eq!(gateway.post(&session, &pong).status, 202);
     let output = gateway.process.end_with_open_stdin();
-    assert_eq!((output.code(), output.out().lines().count()), (0, 2), "{output:?}");
+    let labels: Vec<String> = output.out().lines().map(|line| line.chars().take(8).collect()).collect();
+    assert_eq!((output.code(), &*labels.concat()), (0, "sent    answer  time    "), "{output:?}");
+    assert!(output.out().starts_with("sent    ← "), "toward the client: {output:?}");
+}
+
+#[test]
+fn the_streams_of_a_gateway_are_listed_by_the_names_that_reach_them() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    ["first", "second"].iter().for_each(|client| drop(gateway.initialize(client)));
+    let told = until("both handshakes in the reel", || {
+        let told = stage.ok(&["sessions", "--format", "json"]).out();
+        let tap: Value = told.lines().find_map(|line| serde_json::from_str(line).ok())?;
+        (tap["messages"] == 6).then_some(tap)
+    });
+    let streams: Vec<_> =
+        told["streams"].as_array().expect("streams").iter().map(|it| (&it["stream"], &it["client"])).collect();
+    assert_eq!(streams, [(&json!(1), &json!("first")), (&json!(2), &json!("second"))]);
+    assert_eq!(told["streams"][1]["messages"], 3, "{told}");
+    let table = stage.ok(&["sessions"]).out();
+    let row = table.lines().find(|line| line.contains("  mcpreel#2")).expect("a row for the second");
+    assert!(row.contains("second") && row.contains('3'), "{table}");
+    let shown = stage.ok(&["show", "--session", "mcpreel#2", "method:initialize kind:request", "--raw"]).out();
+    assert!(shown.contains("second") && !shown.contains("first"), "{shown}");
+    let live = stage.ok(&["show", "tap.reel", "-n", "1"]);
+    assert_eq!(live.err(), "", "that a reel is being recorded is no news");
+    let lost = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"x"}"#, "--session", "mcpreel#7"], "");
+    assert_eq!(lost.code(), 4, "{lost:?}");
+    assert!(lost.err().contains("mcpreel#1, mcpreel#2") && !lost.err().contains("sent"), "{lost:?}");
+    gateway.end();
 }
 
 #[test]

@@ -344,6 +344,23 @@ fn an_error_that_names_no_request_answers_its_exchange() {
 }
 
 #[test]
+fn a_head_goes_the_way_of_its_message_and_reads_as_lines() {
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, always(json_answer(PONG)), &[]);
+    post(tap.address, "", PING);
+    tap.end();
+    let show = |words: &[&str]| stage.ok(&[&["show", "t.reel", "event:transport"], words].concat()).out();
+    for (direction, arrow, head) in [("dir:c2s", "→", "POST /mcp"), ("dir:s2c", "←", "status 200")] {
+        let list = show(&[direction]);
+        assert!(list.lines().count() == 1 && list.contains(arrow) && list.contains(head), "{list}");
+        let raw = show(&[direction, "--raw"]);
+        assert!(raw.starts_with(&format!("{head}\n")) && raw.ends_with("\n\n"), "{raw:?}");
+        let full = show(&[direction, "--full"]);
+        assert!(full.contains(&format!("\n      {head}\n")) && full.contains("\n      content-type: "), "{full}");
+    }
+}
+
+#[test]
 fn a_connection_is_closed_where_the_server_closes_its_own() {
     // It closes after each answer, and does not say so before.
     let server = serve(|_, wire| {

@@ -144,7 +144,7 @@ fn the_list() {
      4     0.040000 →     46 B             2 tools/list
      5     0.050000 ←     93 B  10.0 ms    2 tools/list → 1 tools
      6     0.060000 →    128 B             3 tools/call echo
-     7     0.070000 ←    103 B               notifications/progress 3
+     7     0.070000 ←    103 B               notifications/progress 3 1/2
      8     0.080000 ←     75 B  20.0 ms    3 tools/call echo → ok
      9     0.090000 →     91 B          "four" tools/call fail
     10     0.100000 ←    101 B  10.0 ms "four" tools/call fail → tool error: it broke
@@ -215,7 +215,7 @@ fn in_full() {
            }
          }
        }
-     7     0.070000 ←    103 B               notifications/progress 3
+     7     0.070000 ←    103 B               notifications/progress 3 1/2
        {
          "jsonrpc": "2.0",
          "method": "notifications/progress",
@@ -324,20 +324,20 @@ fn long_texts_are_folded_unless_told() {
 #[test]
 fn as_a_table() {
     assert_snapshot!(show(&["--format", "table", "--seq", "4", "-n", "10"]), @r##"
-    ╭────┬──────────┬───┬────────┬──────────────────────────┬─────────────────────────────────┬─────────────╮
-    │ #  │ time     │   │ id     │ method                   │ about                           │ took / size │
-    ├────┼──────────┼───┼────────┼──────────────────────────┼─────────────────────────────────┼─────────────┤
-    │ 4  │ 0.040000 │ → │ 2      │ tools/list               │                                 │ 46 B        │
-    │ 5  │ 0.050000 │ ← │ 2      │ tools/list               │ → 1 tools                       │ 10.0 ms     │
-    │ 6  │ 0.060000 │ → │ 3      │ tools/call               │ echo                            │ 128 B       │
-    │ 7  │ 0.070000 │ ← │        │ notifications/progress   │ 3                               │ 103 B       │
-    │ 8  │ 0.080000 │ ← │ 3      │ tools/call               │ echo → ok                       │ 20.0 ms     │
-    │ 9  │ 0.090000 │ → │ "four" │ tools/call               │ fail                            │ 91 B        │
-    │ 10 │ 0.100000 │ ← │ "four" │ tools/call               │ fail → tool error: it broke     │ 10.0 ms     │
-    │ 11 │ 0.110000 │ → │ 5      │ no/such                  │                                 │ 43 B        │
-    │ 12 │ 0.120000 │ ← │ 5      │ no/such                  │ → error -32601 Method not found │ 10.0 ms     │
-    │ 13 │ 0.130000 │ → │ 6      │ conversation/userMessage │ m1 "what about the schema?"     │ 123 B       │
-    ╰────┴──────────┴───┴────────┴──────────────────────────┴─────────────────────────────────┴─────────────╯
+    ╭─────┬──────────┬───┬────────┬──────────────────────────┬─────────────────────────────────┬─────────────╮
+    │ seq │ time     │   │ id     │ method                   │ about                           │ took / size │
+    ├─────┼──────────┼───┼────────┼──────────────────────────┼─────────────────────────────────┼─────────────┤
+    │ 4   │ 0.040000 │ → │ 2      │ tools/list               │                                 │ 46 B        │
+    │ 5   │ 0.050000 │ ← │ 2      │ tools/list               │ → 1 tools                       │ 10.0 ms     │
+    │ 6   │ 0.060000 │ → │ 3      │ tools/call               │ echo                            │ 128 B       │
+    │ 7   │ 0.070000 │ ← │        │ notifications/progress   │ 3 1/2                           │ 103 B       │
+    │ 8   │ 0.080000 │ ← │ 3      │ tools/call               │ echo → ok                       │ 20.0 ms     │
+    │ 9   │ 0.090000 │ → │ "four" │ tools/call               │ fail                            │ 91 B        │
+    │ 10  │ 0.100000 │ ← │ "four" │ tools/call               │ fail → tool error: it broke     │ 10.0 ms     │
+    │ 11  │ 0.110000 │ → │ 5      │ no/such                  │                                 │ 43 B        │
+    │ 12  │ 0.120000 │ ← │ 5      │ no/such                  │ → error -32601 Method not found │ 10.0 ms     │
+    │ 13  │ 0.130000 │ → │ 6      │ conversation/userMessage │ m1 "what about the schema?"     │ 123 B       │
+    ╰─────┴──────────┴───┴────────┴──────────────────────────┴─────────────────────────────────┴─────────────╯
     "##);
 }
 
@@ -345,7 +345,7 @@ fn as_a_table() {
 fn as_json() {
     assert_snapshot!(show(&["--format", "json", "--seq", "6"]), @r##"
     {"seq":6,"time":"2026-01-02T03:04:05.060000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"},"_meta":{"progressToken":3}}},"kind":"request","method":"tools/call","about":"echo"}
-    {"seq":7,"time":"2026-01-02T03:04:05.070000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1,"total":2}},"kind":"notification","method":"notifications/progress","about":"3"}
+    {"seq":7,"time":"2026-01-02T03:04:05.070000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1,"total":2}},"kind":"notification","method":"notifications/progress","about":"3 1/2"}
     {"seq":8,"time":"2026-01-02T03:04:05.080000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}},"kind":"result","method":"tools/call","latency_ms":20,"about":"echo","outcome":"ok"}
     {"seq":9,"time":"2026-01-02T03:04:05.090000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"name":"fail","arguments":{}}},"kind":"request","method":"tools/call","about":"fail"}
     {"seq":10,"time":"2026-01-02T03:04:05.100000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":"four","result":{"isError":true,"content":[{"type":"text","text":"it broke"}]}},"kind":"result","method":"tools/call","latency_ms":10,"about":"fail","outcome":"tool error: it broke"}
@@ -511,24 +511,26 @@ fn statistics() {
     assert_snapshot!(stage.ok(&["stats", "s.reel"]).out(), @r##"
     s.reel
 
-    27 messages (10 request, 4 notification, 9 result, 1 error, 1 malformed, 2 noise), 2.9 kB, over 3.40 s
+    27 messages, 2.9 kB, over 3.40 s
+    10 request, 4 notification, 9 result, 1 error, 1 malformed, 2 noise
     1 request unanswered
     1 answer without a request
+    slowest: ping took 1.00 s, seq 26
 
-     method                      calls   answers   errors   open    size    median   slowest 
-     tools/call                      2         2        1          395 B   15.0 ms   20.0 ms 
-     context/beforeInference         1         1                   387 B   10.0 ms   10.0 ms 
-     conversation/userMessage        1         1                   262 B   10.0 ms   10.0 ms 
-     events/event                    1                             169 B                     
-     initialize                      1         1                   578 B   10.0 ms   10.0 ms 
-     no/such                         1         1        1          120 B   10.0 ms   10.0 ms 
-     notifications/initialized       1                              54 B                     
-     notifications/progress          1                             103 B                     
-     notifications/reminder          1                             123 B                     
-     ping                            1         1                    76 B    1.00 s    1.00 s 
-     push/event                      1         1                   302 B   10.0 ms   10.0 ms 
-     resources/list                  1                         1    51 B                     
-     tools/list                      1         1                   139 B   10.0 ms   10.0 ms
+     method                     calls  answers  errors  open   size   median  slowest  seq 
+     tools/call                     2        2       1        395 B  15.0 ms  20.0 ms    6 
+     context/beforeInference        1        1                387 B  10.0 ms  10.0 ms   18 
+     conversation/userMessage       1        1                262 B  10.0 ms  10.0 ms   13 
+     events/event                   1                         169 B                        
+     initialize                     1        1                578 B  10.0 ms  10.0 ms    1 
+     no/such                        1        1       1        120 B  10.0 ms  10.0 ms   11 
+     notifications/initialized      1                          54 B                        
+     notifications/progress         1                         103 B                        
+     notifications/reminder         1                         123 B                        
+     ping                           1        1                 76 B   1.00 s   1.00 s   26 
+     push/event                     1        1                302 B  10.0 ms  10.0 ms   16 
+     resources/list                 1                      1   51 B                        
+     tools/list                     1        1                139 B  10.0 ms  10.0 ms    4
     "##);
     let told = stage.ok(&["stats", "s.reel", "--format", "json"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&told).expect("JSON"), @r##"
@@ -551,6 +553,12 @@ fn statistics() {
       "stderr_bytes": 28,
       "gaps": 0,
       "damages": [],
+      "slowest": {
+        "method": "ping",
+        "about": "",
+        "seq": 26,
+        "latency_ms": 1000.0
+      },
       "methods": {
         "tools/call": {
           "calls": 2,
@@ -563,7 +571,8 @@ fn statistics() {
             "median": 15.0,
             "mean": 15.0,
             "max": 20.0
-          }
+          },
+          "slowest_seq": 6
         },
         "context/beforeInference": {
           "calls": 1,
@@ -576,7 +585,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 18
         },
         "conversation/userMessage": {
           "calls": 1,
@@ -589,7 +599,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 13
         },
         "events/event": {
           "calls": 1,
@@ -598,7 +609,8 @@ fn statistics() {
           "tool_errors": 0,
           "unanswered": 0,
           "bytes": 169,
-          "latency_ms": null
+          "latency_ms": null,
+          "slowest_seq": null
         },
         "initialize": {
           "calls": 1,
@@ -611,7 +623,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 1
         },
         "no/such": {
           "calls": 1,
@@ -624,7 +637,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 11
         },
         "notifications/initialized": {
           "calls": 1,
@@ -633,7 +647,8 @@ fn statistics() {
           "tool_errors": 0,
           "unanswered": 0,
           "bytes": 54,
-          "latency_ms": null
+          "latency_ms": null,
+          "slowest_seq": null
         },
         "notifications/progress": {
           "calls": 1,
@@ -642,7 +657,8 @@ fn statistics() {
           "tool_errors": 0,
           "unanswered": 0,
           "bytes": 103,
-          "latency_ms": null
+          "latency_ms": null,
+          "slowest_seq": null
         },
         "notifications/reminder": {
           "calls": 1,
@@ -651,7 +667,8 @@ fn statistics() {
           "tool_errors": 0,
           "unanswered": 0,
           "bytes": 123,
-          "latency_ms": null
+          "latency_ms": null,
+          "slowest_seq": null
         },
         "ping": {
           "calls": 1,
@@ -664,7 +681,8 @@ fn statistics() {
             "median": 1000.0,
             "mean": 1000.0,
             "max": 1000.0
-          }
+          },
+          "slowest_seq": 26
         },
         "push/event": {
           "calls": 1,
@@ -677,7 +695,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 16
         },
         "resources/list": {
           "calls": 1,
@@ -686,7 +705,8 @@ fn statistics() {
           "tool_errors": 0,
           "unanswered": 1,
           "bytes": 51,
-          "latency_ms": null
+          "latency_ms": null,
+          "slowest_seq": null
         },
         "tools/list": {
           "calls": 1,
@@ -699,7 +719,8 @@ fn statistics() {
             "median": 10.0,
             "mean": 10.0,
             "max": 10.0
-          }
+          },
+          "slowest_seq": 4
         }
       }
     }
@@ -992,4 +1013,44 @@ fn no_reel_at_all_is_told_with_what_to_do() {
     let output = Stage::new().run(&["show"], "");
     assert_eq!(output.code(), 3);
     assert!(output.err().contains("mcpreel record --"), "{output:?}");
+}
+
+#[test]
+fn a_show_of_nothing_says_why() {
+    let stage = stage();
+    stage.reel("none.reel", &[]);
+    for (words, why) in [
+        (&["s.reel", "text:nowhere"][..], "the filter lets nothing through, of 30 events"),
+        (&["s.reel", "--seq", "28", "error"], "nothing through, of 2 events from there on"),
+        (&["s.reel", "--seq", "500"], "the reel has nothing from there on"),
+        (&["none.reel"], "the reel is empty"),
+    ] {
+        let output = stage.ok(&[&["show"], words].concat());
+        assert!(output.out().is_empty() && output.err().contains(why), "{words:?}: {output:?}");
+    }
+    assert_eq!(stage.ok(&["show", "s.reel", "-n", "0"]).err(), "", "that is what was asked for");
+}
+
+#[test]
+fn what_is_in_a_batch_is_paired() {
+    let stage = Stage::new();
+    let ask = |id: u64, method: &str| json!({"jsonrpc": "2.0", "id": id, "method": method});
+    let answer = |id: u64| json!({"jsonrpc": "2.0", "id": id, "result": {}});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    stage.reel(
+        "batch.reel",
+        &[
+            message(10, "c2s", json!([ask(1, "tools/list"), note, ask(2, "ping"), ask(3, "prompts/list")])),
+            message(20, "c2s", ask(4, "resources/list")),
+            message(30, "s2c", json!([answer(1), answer(4)])),
+            message(70, "s2c", answer(3)),
+        ],
+    );
+    assert_snapshot!(stage.ok(&["show", "batch.reel"]).out(), @r"
+        0     0.010000 →    193 B               batch 4 messages: tools/list, notifications/initialized, ping, prompts/list
+        1     0.020000 →     50 B             4 resources/list
+        2     0.030000 ←     75 B  20.0 ms      batch 2 messages: tools/list, resources/list
+        3     0.070000 ←     36 B  60.0 ms    3 prompts/list → ok
+    ");
+    assert_eq!(stage.ok(&["show", "batch.reel", "slow:>15ms", "kind:batch"]).out().lines().count(), 1);
 }

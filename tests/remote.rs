@@ -379,6 +379,29 @@ fn a_refused_initialize_is_told_where_there_is_no_older_server_either() {
         &["HTTP 404 Not Found: not ␛[31mhere", "is the path right? It is /x"],
     );
     assert_eq!(web.story(), ["server/discover", "initialize", "GET"]);
+    let page = "<!DOCTYPE html>\n<html><head><title>Not found</title></head>\n<body><h1>404</h1></body></html>";
+    let site = Web::start(move |_| Reply::text(404, "text/html", page));
+    failed(&list(&stage, &site.url("/x"), &[]), 4, &["HTTP 404 Not Found: Not found 404\n"]);
+}
+
+#[test]
+fn what_belongs_to_http_makes_no_sense_with_a_command() {
+    let stage = Stage::new();
+    for option in [&["-H", "A: b"][..], &["--header-env", "A=HOME"], &["--cacert", "x.pem"], &["--insecure"]] {
+        let output = stage.run(&[&["call", "tools/list"], option, &["--", "no-such-server"]].concat(), "");
+        failed(&output, 2, &[option[0], "makes no sense with a server's command", "--url"]);
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_a_wrong_command_line() {
+    let stage = Stage::new();
+    for address in ["nonsense", "127.0.0.1:99999", "192.0.2.1:80"] {
+        failed(&stage.run(&["serve", "--listen", address], ""), 2, &["cannot listen on", address]);
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    failed(&stage.run(&["serve", "--listen", &port], ""), 4, &["choose another port"]);
 }
 
 #[test]
@@ -422,7 +445,12 @@ fn a_connection_that_cannot_be_is_told() {
     failed(&list(&stage, "unix:none", &[]), 4, &["there is no such socket", "is the server running"]);
     failed(&list(&stage, "http://no-such-host.invalid/", &[]), 4, &["is the host's name right?"]);
     let web = Web::start(|_| Reply::empty(200));
-    failed(&list(&stage, &format!("https://127.0.0.1:{}/", web.port), &[]), 4, &["cannot reach https://127.0.0.1"]);
+    let wrong = |scheme: &str| list(&stage, &format!("{scheme}://127.0.0.1:{}/", web.port), &[]);
+    failed(&wrong("https"), 4, &["cannot reach https://127.0.0.1", "the URL begins with http://"]);
+    failed(&wrong("wss"), 4, &["cannot reach https://127.0.0.1", "ws://"]);
+    failed(&wrong("ws"), 4, &["the WebSocket's opening", "Streamable HTTP", "http://"]);
+    let (tls, _) = Web::start_tls(|_| Reply::empty(200));
+    failed(&list(&stage, &format!("http://127.0.0.1:{}/", tls.port), &[]), 4, &["the URL begins with https://"]);
     for url in ["ftp://host", "http://", "tcp:host", "http://name:word@host/"] {
         failed(&list(&stage, url, &[]), 2, &["is no URL to attach to"]);
     }
@@ -512,6 +540,13 @@ fn tls_is_checked_unless_told_otherwise() {
     let insecure = list(&stage, &url, &["--insecure"]);
     succeeded(&insecure);
     assert!(insecure.err().contains("certificate is not checked"), "{insecure:?}");
+    let authority = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let (own, certificate) = Web::start_tls_as(authority, legacy("2025-11-25", Some("s"), no_tools));
+    stage.write("authority.pem", certificate);
+    for options in [&[][..], &["--cacert", "authority.pem"]] {
+        let refused = list(&stage, &format!("https://127.0.0.1:{}/mcp", own.port), options);
+        failed(&refused, 4, &["CaUsedAsEndEntity", "made with CA:FALSE", "--cacert"]);
+    }
     failed(&list(&stage, &url, &["--cacert", "missing.pem"]), 3, &["cannot read certificates", "missing.pem"]);
     stage.write("empty.pem", "");
     failed(&list(&stage, &url, &["--cacert", "empty.pem"]), 3, &["it holds no certificate"]);

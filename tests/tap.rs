@@ -254,7 +254,10 @@ fn a_killed_tap_leaves_no_server_and_a_reel_that_can_be_made_whole() {
     assert!(shown.out().contains("hello"), "{shown:?}");
     let verified = stage.run(&["reel", "verify", "t.reel"], "");
     match verified.code() {
-        0 => assert!(verified.out().contains("no index"), "{verified:?}"),
+        0 => {
+            assert!(verified.out().contains("no index"), "{verified:?}");
+            assert!(shown.err().contains("its recorder was killed"), "{shown:?}");
+        }
         1 => assert!(verified.out().contains("cut"), "{verified:?}"),
         _ => panic!("{verified:?}"),
     }

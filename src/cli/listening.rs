@@ -63,17 +63,23 @@ pub async fn bind(listen: &str, context: &Context) -> Result<(TcpListener, Socke
     let bound = bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = bound.map_err(|error| failed(listen, &error))?;
     if !address.ip().is_loopback() {
-        let open = format!("{address} is open to other machines: whoever reaches it reaches the server");
+        let open = format!("warning: {address} is open to other machines: whoever reaches it reaches the server");
         context.printer.note(&open);
     }
     Ok((listener, address))
 }
 
 fn failed(listen: &str, error: &io::Error) -> CommandError {
-    let failed = CommandError::new(ErrorKind::Peer, format!("cannot listen on {listen:?}: {error}"));
+    let failed = |kind| CommandError::new(kind, format!("cannot listen on {listen:?}: {error}"));
     match error.kind() {
-        io::ErrorKind::AddrInUse => failed.hint("choose another port; 0 takes a free one"),
-        io::ErrorKind::InvalidInput => failed.hint("give HOST:PORT, as in 127.0.0.1:8080"),
-        _ => failed,
+        io::ErrorKind::AddrInUse => failed(ErrorKind::Peer).hint("choose another port; 0 takes a free one"),
+        io::ErrorKind::PermissionDenied => {
+            failed(ErrorKind::Peer).hint("ports below 1024 are the system's; choose another")
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            failed(ErrorKind::Usage).hint("give an address of this machine, or a port only")
+        }
+        // A name that cannot be looked up has no kind of its own.
+        _ => failed(ErrorKind::Usage).hint("give HOST:PORT, as in 127.0.0.1:8080, or a port only"),
     }
 }

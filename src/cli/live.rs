@@ -100,6 +100,12 @@ impl Live {
         self.info.get(member)?.as_str()
     }
 
+    /// The numbers of the streams that are open, where the tap can have several.
+    pub fn streams(&self) -> Option<Vec<u32>> {
+        let streams = self.info.get("streams")?.as_array()?;
+        Some(streams.iter().filter_map(Value::as_u64).filter_map(|number| u32::try_from(number).ok()).collect())
+    }
+
     /// Its reel; an error where it has none that can be read.
     pub fn reel(&self) -> Result<PathBuf, CommandError> {
         self.text("reel").map(PathBuf::from).ok_or_else(|| {
@@ -154,11 +160,15 @@ pub fn find(wanted: &str) -> Result<Live, CommandError> {
         (Some(name), _) => name,
         (None, [name]) => name,
         (None, []) if names.is_empty() => {
-            return Err(CommandError::usage("no session lives").hint(format!("start one: {HOW_TO_START}")));
+            let error = CommandError::new(ErrorKind::Peer, "no session lives");
+            return Err(error.hint(format!("start one: {HOW_TO_START}")));
         }
         (None, several) => {
-            let why = if several.is_empty() { "is the name of no live session" } else { "begins several names" };
-            let mut error = CommandError::usage(format!("{wanted:?} {why}"));
+            let (kind, why) = match several.is_empty() {
+                true => (ErrorKind::Peer, "is the name of no live session"),
+                false => (ErrorKind::Usage, "begins several names"),
+            };
+            let mut error = CommandError::new(kind, format!("{wanted:?} {why}"));
             let known: Vec<&str> = names.iter().map(String::as_str).collect();
             if let (true, Some(near)) = (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
             {
@@ -308,7 +318,16 @@ fn ask(
         (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),
     };
-    Err(CommandError::new(kind, format!("the session {}: {why}", live.name)))
+    let error = CommandError::new(kind, format!("the session {}: {why}", live.name));
+    let streams = live.streams().filter(|streams| live.stream != 0 && !streams.contains(&live.stream));
+    Err(match streams.as_deref() {
+        None => error,
+        Some([]) => error.hint("no stream is open there"),
+        Some(open) => {
+            let names: Vec<String> = open.iter().map(|stream| format!("{}#{stream}", live.name)).collect();
+            error.hint(format!("what is open there: {}", names.join(", ")))
+        }
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
 use crate::trace::ReelReader;
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -68,14 +68,37 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
     }
 }
 
-/// Opens a reel that is to be read to its end; one whose writer did not finish it is told, for its last moments may be
-/// missing.
+/// Opens a reel that is to be read to its end, or as far as its recorder has come. One whose recorder was killed is
+/// told, for its last moments may be missing.
 pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
     if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
-        printer.note(&format!("{} has no index: its recorder was killed, or is still at work", path.display()));
+        if is_being_written(&path) {
+            return Ok((reader.following(), path));
+        }
+        printer.note(&format!(
+            "{} has no index: its recorder was killed; its last moments may be missing",
+            path.display()
+        ));
     }
     Ok((reader, path))
+}
+
+/// Whether a recorder is at work on a reel: it holds the file's lock for as long.
+fn is_being_written(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// The reel named, or the newest recording; which one that is, is told on a terminal.
+pub fn named_or_newest(path: Option<&Path>, printer: &Printer) -> Result<PathBuf, CommandError> {
+    if let Some(path) = path {
+        return Ok(path.to_owned());
+    }
+    let path = newest()?;
+    if io::stderr().is_terminal() {
+        printer.note(&format!("the newest reel: {}", path.display()));
+    }
+    Ok(path)
 }
 
 /// Whether a path names a device, a pipe or an open descriptor (`/dev/fd/3`, which may stand for a plain file): it is

@@ -114,6 +114,7 @@ impl Target {
                     "or name one of your client's configuration with --server NAME, or attach to one with --url URL",
                 ));
         }
+        self.check_started()?;
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() }))
     }
 
@@ -133,6 +134,21 @@ impl Target {
         }
     }
 
+    /// A server that is started is spoken to without HTTP: what belongs to that has no effect there.
+    fn check_started(&self) -> Result<(), CommandError> {
+        let given = [
+            ("-H", !self.headers.is_empty()),
+            ("--header-env", !self.header_env.is_empty()),
+            ("--cacert", self.cacert.is_some()),
+            ("--insecure", self.insecure),
+        ];
+        match given.into_iter().find(|option| option.1) {
+            None => Ok(()),
+            Some((option, _)) => Err(CommandError::usage(format!("{option} makes no sense with a server's command"))
+                .hint("it belongs to a server that is reached over HTTP, with --url; a variable for a command is -e")),
+        }
+    }
+
     /// A server of a client's configuration, with the options that go with it; those win over what stands there.
     fn configured(&self, found: &Found) -> Result<TargetKind, CommandError> {
         let Found { path, entry } = found;
@@ -149,6 +165,7 @@ impl Target {
         match resolved {
             Server::Remote { url, headers } => self.attach(url, headers).map(TargetKind::Remote),
             Server::Command { argv, env, env_file, cwd } => {
+                self.check_started()?;
                 let mut all = env_file.as_deref().map(read_env_file).transpose()?.unwrap_or_default();
                 all.extend(env);
                 all.extend(self.env.iter().cloned());

@@ -25,17 +25,21 @@ impl From<&Palette> for DiffStyle {
     }
 }
 
-/// The longest value that is shown whole.
+/// The longest value that is shown whole, in characters, where there is no terminal.
 const WIDEST: usize = 160;
+/// Columns beside a value: its indent, its sign and what says that it was cut.
+const BESIDE: usize = 6;
 
 /// How much is shown before the first difference of values that are longer.
 const LEAD: usize = 24;
 
-/// Appends the report: a heading a unit, its changes below it, and a line that sums up.
-pub fn text(report: &Report, style: &DiffStyle, out: &mut String) {
+/// Appends the report: a heading a unit, its changes below it, and a line that sums up. Long values are cut, to lines
+/// of `width` columns where there is one.
+pub fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
+    let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, WIDEST));
     for unit in &report.units {
-        heading(unit, style, out);
-        unit.changes.iter().for_each(|one| change(one, style, out));
+        heading(unit, style, widest, out);
+        unit.changes.iter().for_each(|one| change(one, style, widest, out));
     }
     if !report.units.is_empty() {
         out.push('\n');
@@ -53,27 +57,27 @@ pub fn summary(report: &Report, out: &mut String) {
     let _ = writeln!(out, "{same} same");
 }
 
-fn heading(unit: &UnitDiff, style: &DiffStyle, out: &mut String) {
+fn heading(unit: &UnitDiff, style: &DiffStyle, widest: usize, out: &mut String) {
     let (sign, look) = match unit.status {
         Status::OnlyLeft => ("- ", style.removed),
         Status::OnlyRight => ("+ ", style.added),
         Status::Changed | Status::Moved => ("", style.bold),
     };
-    let _ = write!(out, "{look}{sign}{}{look:#}", title(unit));
+    let _ = write!(out, "{look}{sign}{}{look:#}", title(unit, widest));
     let faint = style.faint;
     let _ = match (&unit.left, &unit.right) {
-        (Some(left), Some(right)) => write!(out, "  {faint}#{} ↔ #{}{faint:#}", left.seq, right.seq),
-        (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}#{}{faint:#}", one.seq),
+        (Some(left), Some(right)) => write!(out, "  {faint}seq {} ↔ {}{faint:#}", left.seq, right.seq),
+        (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}seq {}{faint:#}", one.seq),
         (None, None) => Ok(()),
     };
     out.push_str(if unit.moved { "  moved\n" } else { "\n" });
 }
 
-fn title(unit: &UnitDiff) -> String {
+fn title(unit: &UnitDiff, widest: usize) -> String {
     let named = || {
         let mut title = printable(unit.method.as_deref().unwrap_or_default());
         if let Some(subject) = &unit.subject {
-            let _ = write!(title, " {}", printable(&crate::extension::clip(subject, 80)));
+            let _ = write!(title, " {}", printable(&crate::extension::clip(subject, widest / 2)));
         }
         title
     };
@@ -85,7 +89,7 @@ fn title(unit: &UnitDiff) -> String {
     }
 }
 
-fn change(change: &Change, style: &DiffStyle, out: &mut String) {
+fn change(change: &Change, style: &DiffStyle, widest: usize, out: &mut String) {
     let faint = style.faint;
     let note =
         if change.left.is_some() && change.kind == crate::diff::ChangeKind::Reordered { "  reordered" } else { "" };
@@ -95,13 +99,13 @@ fn change(change: &Change, style: &DiffStyle, out: &mut String) {
     let shared = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
     for (sign, value, look) in [('-', &change.left, style.removed), ('+', &change.right, style.added)] {
         if let Some(value) = value {
-            let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&window(value, shared)));
+            let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&window(value, shared, widest)));
         }
     }
-    change.hunks.iter().for_each(|one| hunk(one, style, out));
+    change.hunks.iter().for_each(|one| hunk(one, style, widest, out));
 }
 
-fn hunk(hunk: &Hunk, style: &DiffStyle, out: &mut String) {
+fn hunk(hunk: &Hunk, style: &DiffStyle, widest: usize, out: &mut String) {
     let faint = style.faint;
     let _ = writeln!(out, "  {faint}@@ -{} +{} @@{faint:#}", hunk.left_line, hunk.right_line);
     for (tag, line) in &hunk.lines {
@@ -110,19 +114,19 @@ fn hunk(hunk: &Hunk, style: &DiffStyle, out: &mut String) {
             LineTag::Removed => ('-', style.removed),
             LineTag::Added => ('+', style.added),
         };
-        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::extension::clip(line, WIDEST)));
+        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::extension::clip(line, widest)));
     }
 }
 
 /// A long value from shortly before its first difference on, so that the difference is to be seen.
-fn window(value: &str, shared: usize) -> String {
+fn window(value: &str, shared: usize, widest: usize) -> String {
     let length = value.chars().count();
-    let start = if length <= WIDEST { 0 } else { shared.saturating_sub(LEAD).min(length - 1) };
-    let mut shown: String = value.chars().skip(start).take(WIDEST).collect();
+    let start = if length <= widest { 0 } else { shared.saturating_sub(LEAD).min(length - 1) };
+    let mut shown: String = value.chars().skip(start).take(widest).collect();
     if start > 0 {
         shown.insert(0, '…');
     }
-    if start + WIDEST < length {
+    if start + widest < length {
         shown.push('…');
     }
     shown
@@ -165,9 +169,9 @@ mod tests {
         }
     }
 
-    fn shown(left: &[Unit], right: &[Unit], style: &DiffStyle) -> String {
+    fn shown(left: &[Unit], right: &[Unit], style: &DiffStyle, width: Option<usize>) -> String {
         let mut out = String::new();
-        text(&compare(left, right, &Options::default()), style, &mut out);
+        text(&compare(left, right, &Options::default()), style, width, &mut out);
         out
     }
 
@@ -175,18 +179,23 @@ mod tests {
     fn a_report_reads_as_a_list_of_changes() {
         let left = [unit(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), unit(13, "gone", "g", "{}")];
         let right = [unit(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
-        let expected = "a/b echo  #12 ↔ #14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
-            - two\n  + \\u{1b}two\n- gone g  #13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
-        assert_eq!(shown(&left, &right, &DiffStyle::default()), expected);
-        assert_eq!(shown(&left, &left, &DiffStyle::default()), "0 changed, 0 only in A, 0 only in B, 2 same\n");
+        let expected = "a/b echo  seq 12 ↔ 14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
+            - two\n  + \\u{1b}two\n- gone g  seq 13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
+        assert_eq!(shown(&left, &right, &DiffStyle::default(), None), expected);
+        assert_eq!(shown(&left, &left, &DiffStyle::default(), None), "0 changed, 0 only in A, 0 only in B, 2 same\n");
         let coloured = DiffStyle { added: anstyle::AnsiColor::Green.on_default(), ..DiffStyle::default() };
-        assert!(shown(&left, &right, &coloured).contains("\u{1b}[32m+ 2\u{1b}[0m"));
+        assert!(shown(&left, &right, &coloured, None).contains("\u{1b}[32m+ 2\u{1b}[0m"));
     }
 
     #[test]
     fn a_long_value_is_shown_around_its_first_difference() {
         let long = |end: &str| format!(r#"{{"x":"{}{end}"}}"#, "a".repeat(500));
-        let out = shown(&[unit(0, "m", "s", &long("b"))], &[unit(0, "m", "s", &long("c"))], &DiffStyle::default());
+        let out =
+            shown(&[unit(0, "m", "s", &long("b"))], &[unit(0, "m", "s", &long("c"))], &DiffStyle::default(), None);
         assert!(out.contains(&format!("- …{}b\"\n", "a".repeat(LEAD))), "{out}");
+        let ends = [long("b"), long("c")].map(|text| text.replace("\"}", &format!("{}\"}}", "z".repeat(300))));
+        let [left, right] = ends.map(|params| [unit(0, "m", &"s".repeat(100), &params)]);
+        let narrow = shown(&left, &right, &DiffStyle::default(), Some(80));
+        assert!(narrow.contains("ab") && narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     }
 }

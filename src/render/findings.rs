@@ -57,11 +57,11 @@ fn severity_style(palette: &Palette, severity: Severity) -> Style {
 
 fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -> fmt::Result {
     let mut line = match finding.seq {
-        Some(seq) => format!("#{seq}"),
+        Some(seq) => format!("seq {seq}"),
         None => "session".to_owned(),
     };
     if several {
-        let _ = write!(line, " stream {}", finding.stream);
+        let _ = write!(line, " #{}", finding.stream);
     }
     if let Some(direction) = finding.direction {
         let _ = write!(line, " {}", direction.short());
@@ -72,7 +72,7 @@ fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -
 }
 
 /// Writes words between an indent and the width; lines after the first go two columns deeper.
-fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
+pub fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
         let wide = word.width();
@@ -150,7 +150,7 @@ mod tests {
     error stream/noise
       A message stream carries messages only.
       MCP transports, stdio; X8
-        #2 s2c: "[server] started and it says a lot more than
+        seq 2 s2c: "[server] started and it says a lot more than
           fits in one line"
 
     warning pairing/unanswered
@@ -161,7 +161,7 @@ mod tests {
     info stream/crlf
       A line ends in LF alone.
       MCP transports, stdio; X9
-        #1 s2c: a line ended by CR LF
+        seq 1 s2c: a line ended by CR LF
         and 3 more
 
     1 error, 1 warning, 4 infos in 1 message over 1 connection

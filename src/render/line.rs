@@ -22,6 +22,8 @@ pub struct Line<'a> {
     pub latency: Option<i64>,
     /// The request id, as it stood.
     pub id: &'a str,
+    /// mcpreel put it in.
+    pub injected: bool,
     /// The method, or what the event is.
     pub title: &'a str,
     /// What it is about.
@@ -31,6 +33,9 @@ pub struct Line<'a> {
     /// How it is to be coloured.
     pub mood: Mood,
 }
+
+/// What stands before the method of a message that mcpreel put in.
+pub const INJECTED: &str = "[injected] ";
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +98,9 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
         ink.on(*faint, out);
         put(&format!("#{} ", line.stream), &mut room, out);
         ink.off(*faint, out);
+    }
+    if line.injected {
+        put(INJECTED, &mut room, out);
     }
     ink.on(title_style, out);
     put(line.title, &mut room, out);
@@ -295,6 +303,7 @@ mod tests {
             size: 1234,
             latency: Some(1_600_000),
             id: "3",
+            injected: false,
             title: "tools/call",
             about: "echo \u{1b}[31mred\n and a long tail that goes on and on",
             outcome: Some("ok"),

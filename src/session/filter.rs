@@ -154,7 +154,7 @@ impl Term {
         let message = header.message.as_ref();
         Some(match self {
             Self::Method(glob) => facts.method.is_some_and(|method| glob.is_match(method)),
-            Self::Direction(direction) => header.direction() == *direction && header.kind == EventKind::Message,
+            Self::Direction(direction) => header.direction() == *direction && header.has_direction(),
             Self::Kind(kinds) => message.is_some_and(|message| kinds.contains(&message.kind)),
             Self::Event(kind) => header.kind == *kind,
             Self::Id(text) => message.and_then(|message| message.id.as_ref()).is_some_and(|id| id_is(id, text)),

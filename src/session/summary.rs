@@ -17,11 +17,31 @@ pub fn call(spoken: &Spoken<'_>, out: &mut String) {
             return room.summarize(spoken, out);
         }
         out.push_str(&clip(&subject, 60));
+        if spoken.method == "notifications/progress" {
+            progress(params, out);
+        }
         if spoken.method == "notifications/message" {
             log_line(params, out);
         }
     } else if let Some(room) = extension::of_method(spoken.method) {
         room.summarize(spoken, out);
+    }
+}
+
+/// `3/10 "message"`, as far as it is told.
+fn progress(params: &[u8], out: &mut String) {
+    let number = |name: &str| {
+        let number = json::first_member(params, name)?;
+        Some(clip(&String::from_utf8_lossy(number), 20).into_owned())
+    };
+    if let Some(done) = number("progress") {
+        let _ = write!(out, " {done}");
+    }
+    if let Some(total) = number("total") {
+        let _ = write!(out, "/{total}");
+    }
+    if let Some(message) = json::str_member(params, "message") {
+        let _ = write!(out, " \"{}\"", clip(&message, 60));
     }
 }
 
@@ -154,6 +174,9 @@ mod tests {
         let reminder =
             r#"{"method":"notifications/reminder","params":{"reminder":{"body":"lib.rs changed","ttlTurns":2}}}"#;
         assert_eq!(said("notifications/reminder", reminder), "\"lib.rs changed\" ttl 2");
+        let progress = r#"{"params":{"progressToken":7,"progress":3,"total":10,"message":"indexing"}}"#;
+        assert_eq!(said("notifications/progress", progress), "7 3/10 \"indexing\"");
+        assert_eq!(said("notifications/progress", r#"{"params":{"progressToken":"a","progress":0.5}}"#), "a 0.5");
         let memories = r#"{"id":1,"result":{"structuredContext":{"memories":[{},{}]}}}"#;
         assert_eq!(said("conversation/userMessage", memories), "2 memories");
         assert_eq!(said("conversation/userMessage", &memories.replace(",{}", "")), "1 memory");

@@ -12,10 +12,17 @@ use std::fmt::Write;
 /// What is remembered of a request until its answer comes.
 #[derive(Clone, Debug)]
 struct OpenCall {
-    method: u32,
+    method: AskedMethod,
     time: i64,
     about: Box<str>,
     tool: Option<Box<str>>,
+}
+
+/// A request's method: by its number, or where it came in a batch, which has no number for it, by its name.
+#[derive(Clone, Debug)]
+enum AskedMethod {
+    Number(u32),
+    Name(Box<str>),
 }
 
 /// What the header and the pairing tell of an event, before its payload is looked at.
@@ -23,9 +30,11 @@ struct OpenCall {
 pub struct Placed {
     /// The method's number; for an answer, that of its request.
     pub method: Option<u32>,
-    /// For an answer: nanoseconds since its request.
+    /// For an answer to a request that came in a batch: that request's method.
+    pub batched: Option<Box<str>>,
+    /// For an answer: nanoseconds since its request. For a batch: the longest of its answers'.
     pub latency: Option<i64>,
-    /// For an answer: what its request was about.
+    /// For an answer: what its request was about. For a batch: its methods.
     pub about: Box<str>,
     /// For an answer: the tool that was called.
     pub tool: Option<Box<str>>,
@@ -57,19 +66,56 @@ impl Viewer {
         let answered = if answered.is_none() && message.kind.is_response() { refused() } else { answered };
         match answered {
             None => Placed { method: message.method, ..Placed::default() },
-            Some(call) => Placed {
-                method: Some(call.method),
-                latency: Some(header.time - call.time),
-                about: call.about,
-                tool: call.tool,
-            },
+            Some(call) => {
+                let (method, batched) = match call.method {
+                    AskedMethod::Number(number) => (Some(number), None),
+                    AskedMethod::Name(name) => (None, Some(name)),
+                };
+                let latency = Some(header.time - call.time);
+                Placed { method, batched, latency, about: call.about, tool: call.tool }
+            }
         }
+    }
+
+    /// Takes a batch apart: its requests are remembered, its answers paired.
+    pub fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
+        let header = event.header;
+        let mut placed = Placed::default();
+        let mut names: Vec<Box<str>> = Vec::new();
+        for item in json::items(event.body()) {
+            let envelope = Envelope::scan(item);
+            let (method, id) = (envelope.method.as_deref(), envelope.id.map(|id| id.key()));
+            match (envelope.kind, method, id) {
+                (MessageKind::Request, Some(method), Some(id)) => {
+                    let call = OpenCall {
+                        method: AskedMethod::Name(method.into()),
+                        time: header.time,
+                        about: "".into(),
+                        tool: None,
+                    };
+                    self.open.ask_in(header.exchange, header.stream, header.direction(), id, call);
+                }
+                (kind, _, Some(id)) if kind.is_response() => {
+                    let Some(call) = self.open.answer(header.stream, header.direction(), id) else { continue };
+                    placed.latency = placed.latency.max(Some(header.time - call.time));
+                    names.extend(match call.method {
+                        AskedMethod::Name(name) => Some(name),
+                        AskedMethod::Number(number) => methods.get(number as usize).cloned(),
+                    });
+                }
+                _ => {}
+            }
+            names.extend(method.map(Into::into));
+        }
+        placed.about = names.join(", ").into();
+        placed
     }
 
     /// Remembers a request, with what it is about where its payload was looked at.
     pub fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
+            let method = AskedMethod::Number(method);
             let call = OpenCall { method, time: header.time, about: about.into(), tool: tool.map(Into::into) };
             self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }
@@ -111,6 +157,9 @@ impl Words {
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
+                if !placed.about.is_empty() {
+                    let _ = write!(self.about, ": {}", clip(&placed.about, 200));
+                }
             }
             MessageKind::Blank => {}
             _ => self.about.push_str(&clip(&String::from_utf8_lossy(&body[..body.len().min(400)]), 100)),
@@ -165,6 +214,21 @@ fn described(event: &Event<'_>) -> Option<Value> {
     ciborium::from_reader::<Value, _>(event.payload).ok().filter(Value::is_object)
 }
 
+/// A head of HTTP as its lines: the request's method and target or the response's status, then a header a line. `None`
+/// where the event is no head. What is not recorded (the version, the reason) is not there.
+pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
+    let described = described(event).filter(|_| event.header.kind == EventKind::Transport)?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let first = match described["what"].as_str()? {
+        "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
+        "response" => format!("status {}", described["status"]),
+        _ => return None,
+    };
+    let headers = described["headers"].as_array().into_iter().flatten();
+    let lines = headers.map(|header| format!("{}: {}", text(&header[0]), text(&header[1])));
+    Some(std::iter::once(first).chain(lines).collect())
+}
+
 /// What HTTP carried, in words; false where it is something else.
 fn tell_transport(described: &Value, out: &mut String) -> bool {
     let text = |name: &str| described[name].as_str().unwrap_or_default();
@@ -214,11 +278,45 @@ fn tell_event(event: &Event<'_>, out: &mut String) {
     }
 }
 
-/// A request id as it stood, for people.
-pub fn write_id(id: Option<&RecordedId>, out: &mut String) {
-    let _ = match id {
-        None => Ok(()),
-        Some(RecordedId::Integer(number)) => write!(out, "{number}"),
-        Some(RecordedId::Text(text)) => write!(out, "{}", clip(&String::from_utf8_lossy(text), 16)),
+/// An id longer than this is shown by its beginning and its end.
+const LONGEST_ID: usize = 12;
+/// So many characters of each.
+const ID_ENDS: usize = 4;
+
+/// A request id as it stood, for people: of a long one, what tells it from others. `mark` is what the ids of injected
+/// messages begin with, which is the same for all of them.
+pub fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
+    let text = match id {
+        None => return,
+        Some(RecordedId::Integer(number)) => number.to_string(),
+        Some(RecordedId::Text(text)) => String::from_utf8_lossy(text).into_owned(),
     };
+    let marked = text.trim_matches('"').strip_prefix(mark).filter(|_| !mark.is_empty());
+    let (shown, longest) = marked.map_or((&*text, LONGEST_ID), |rest| (rest, 2 * ID_ENDS + 1));
+    let length = shown.chars().count();
+    if length <= longest {
+        return out.push_str(shown);
+    }
+    out.extend(shown.chars().take(ID_ENDS));
+    out.push('…');
+    out.extend(shown.chars().skip(length - ID_ENDS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_are_shown_by_both_ends() {
+        let shown = |text: &str| {
+            let mut out = String::new();
+            write_id(Some(&RecordedId::Text(text.as_bytes().into())), "mcpreel-", &mut out);
+            out
+        };
+        assert_eq!(shown("\"abc\""), "\"abc\"");
+        assert_eq!(shown("\"0199a7b2-77aa-7bbb-8c11-0123456789ab\""), "\"019…9ab\"");
+        assert_eq!(shown("\"mcpreel-100259a3-1\""), "1002…a3-1");
+        assert_ne!(shown("\"mcpreel-100259a3-1\""), shown("\"mcpreel-100259a3-2\""));
+        assert_eq!(shown("\"日本語日本語日本語日本語\""), "\"日本語…日本語\"");
+    }
 }

@@ -185,6 +185,11 @@ impl EventHeader {
     pub fn direction(&self) -> Direction {
         self.flags.direction()
     }
+
+    /// Whether it went any way: messages do, and what belongs to a request or a response over HTTP.
+    pub fn has_direction(&self) -> bool {
+        self.kind == EventKind::Message || self.kind == EventKind::Transport && self.exchange != 0
+    }
 }
 
 /// An event with its payload.

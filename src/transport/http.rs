@@ -62,6 +62,18 @@ pub enum HttpError {
     /// The server's certificate is not trusted.
     #[error("{0}")]
     Certificate(String),
+    /// The server shows a certificate authority's certificate as its own.
+    #[error("{0}")]
+    Authority(String),
+    /// TLS was spoken to a port that does not speak it.
+    #[error("{0}")]
+    NoTls(String),
+    /// HTTP was spoken to a port that answered nothing, or nothing of HTTP: it may speak TLS.
+    #[error("{0}")]
+    NoHttp(String),
+    /// The server does not take a WebSocket.
+    #[error("{0}")]
+    NoWebSocket(String),
     /// The server wants to know who asks.
     #[error("{0}")]
     Token(String),
@@ -78,6 +90,17 @@ impl HttpError {
             Self::Refused(_) => "is the server running, and is the port right?",
             Self::UnknownHost(_) => "is the host's name right?",
             Self::Certificate(_) => "trust its certificate with --cacert FILE, or check none with --insecure",
+            Self::Authority(_) => {
+                "the server has a certificate authority's certificate as its own, which is refused even where it is \
+                 trusted: give the server one made with CA:FALSE and name that with --cacert FILE, or check none \
+                 with --insecure"
+            }
+            Self::NoTls(_) => "the port speaks no TLS: the URL begins with http:// (or ws://) there",
+            Self::NoHttp(_) => "if the port speaks TLS, the URL begins with https:// there",
+            Self::NoWebSocket(_) => {
+                "if the server speaks Streamable HTTP, the URL begins with http:// or https://; a WebSocket behind TLS \
+                 has wss://"
+            }
             Self::Token(_) => TOKEN_ADVICE,
             Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
             Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
@@ -111,8 +134,20 @@ impl HttpError {
             if text.contains("dns error") || text.contains("failed to lookup address") {
                 return Self::UnknownHost(told);
             }
-            if let Some(rustls::Error::InvalidCertificate(_)) = found.downcast_ref() {
-                return Self::Certificate(told);
+            match found.downcast_ref() {
+                // The certificate library's own word, which is in no type of its.
+                Some(rustls::Error::InvalidCertificate(why)) if format!("{why:?}").contains("CaUsedAsEndEntity") => {
+                    return Self::Authority(told);
+                }
+                Some(rustls::Error::InvalidCertificate(_)) => return Self::Certificate(told),
+                Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
+                    return Self::NoTls(told);
+                }
+                _ => {}
+            }
+            let answers_oddly = |error: &hyper::Error| error.is_incomplete_message() || error.is_parse();
+            if place.starts_with("http://") && found.downcast_ref().is_some_and(answers_oddly) {
+                return Self::NoHttp(told);
             }
             let system = found.downcast_ref::<io::Error>();
             if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {

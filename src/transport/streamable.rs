@@ -559,8 +559,7 @@ impl Client {
         } else if status == StatusCode::NOT_FOUND {
             advice = Some(format!("is the path right? It is {url}; often it is /mcp or /sse"));
         }
-        let text = String::from_utf8_lossy(&body);
-        let beginning: String = text.trim().chars().take(200).collect();
+        let beginning = in_words(&body);
         if !beginning.is_empty() && (!is_error || had_session) {
             reason.push_str(&format!(": {beginning}"));
         }
@@ -651,6 +650,33 @@ impl Client {
     }
 }
 
+/// The beginning of a body on one line; of a web page its text alone.
+fn in_words(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
+    let is_page = start.starts_with("<html") || start == "<!doctype";
+    let text = if is_page { text_of_page(&text) } else { text.into_owned() };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(200).collect()
+}
+
+/// What stands between the tags of a page, but for its scripts and styles.
+fn text_of_page(page: &str) -> String {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, behind)) = rest.split_once('<') {
+        text.push_str(before);
+        text.push(' ');
+        let (tag, after) = behind.split_once('>').unwrap_or((behind, ""));
+        rest = ["script", "style"]
+            .into_iter()
+            .find(|hidden| tag.get(..hidden.len()).is_some_and(|name| name.eq_ignore_ascii_case(hidden)))
+            .map_or(after, |hidden| after.find(&format!("</{hidden}")).map_or("", |end| &after[end..]));
+    }
+    text.push_str(rest);
+    text
+}
+
 /// What to do about a status.
 fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
     Some(match status.as_u16() {
@@ -661,4 +687,19 @@ fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
         429 | 503 => "the server is busy; try again later".to_owned(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_page_only_its_text_is_told() {
+        let page = b"<!DOCTYPE html>\n<html><head><style>p { a > b }</style><title>Not  found</title>\n</head>
+            <body><h1 class=\"a\">404</h1><script>if (1 < 2) x()</script> <p>nothing\nhere</p></body></html>\n";
+        assert_eq!(in_words(page), "Not found 404 nothing here");
+        assert_eq!(in_words(b" no <such> thing\r\nhere "), "no <such> thing here");
+        assert_eq!(in_words("<html>\u{e9}<b".as_bytes()), "\u{e9}");
+        assert_eq!(in_words("\u{e9}".repeat(300).as_bytes()).chars().count(), 200);
+    }
 }

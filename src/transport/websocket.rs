@@ -74,8 +74,8 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket>, Ht
             Ok(None)
         }
         Ok(Err(Error::Http(response))) => Err(refused(&response)),
-        Ok(Err(error)) => Err(HttpError::Exchange(format!("no WebSocket came about: {}", whole(&error)))),
-        Err(_) => Err(HttpError::Exchange(format!("no WebSocket came about within {OPENING:?}"))),
+        Ok(Err(error)) => Err(HttpError::NoWebSocket(format!("no WebSocket came about: {}", whole(&error)))),
+        Err(_) => Err(HttpError::NoWebSocket(format!("no WebSocket came about within {OPENING:?}"))),
     }
 }
 
@@ -84,7 +84,7 @@ fn refused<B>(response: &hyper::Response<B>) -> HttpError {
     let told = format!("the server answered the WebSocket's opening with HTTP {status}");
     match status.as_u16() {
         401 => HttpError::Token(told),
-        _ => HttpError::Exchange(told),
+        _ => HttpError::NoWebSocket(told),
     }
 }
 

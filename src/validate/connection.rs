@@ -23,6 +23,8 @@ pub(super) struct Connection {
     facts: ConnectionFacts,
     last_time: i64,
     lost: bool,
+    /// Clients reach the server through a listener: in the era without sessions, several share this connection.
+    behind_listener: bool,
 }
 
 /// How the connection stood just before a message.
@@ -56,7 +58,13 @@ impl Connection {
             facts: ConnectionFacts::default(),
             last_time: 0,
             lost: false,
+            behind_listener: false,
         }
+    }
+
+    /// Clients reach the server of this connection through a listener.
+    pub fn stand_behind_listener(&mut self) {
+        self.behind_listener = true;
     }
 
     /// Some traffic is not in the reel: what depends on having seen all of it is no longer judged.
@@ -127,6 +135,9 @@ impl Connection {
             lost: self.lost,
         };
         let step = self.tracker.take(seq, time, direction, envelope, content);
+        if self.behind_listener && self.tracker.era == Some(Era::Modern) {
+            self.pairs.be_shared();
+        }
         self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);
         let method = match &step.request {
             Some(asked) => Some(asked.method.as_str()),

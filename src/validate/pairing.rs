@@ -44,6 +44,8 @@ pub(super) struct Pairs {
     exchange: u32,
     /// The last event before traffic was lost: what was open or answered then may have changed since.
     lost: Option<u64>,
+    /// Several clients ask here, each with ids of its own: one may use an id that another had an answer to.
+    is_shared: bool,
 }
 
 impl Default for Pairs {
@@ -58,6 +60,7 @@ impl Default for Pairs {
             last_seq: 0,
             exchange: 0,
             lost: None,
+            is_shared: false,
         }
     }
 }
@@ -66,6 +69,11 @@ impl Pairs {
     pub fn lose_track(&mut self) {
         self.lost = Some(self.last_seq);
         self.last_notified = [None, None];
+    }
+
+    /// Several clients, each with ids of its own, ask here from now on.
+    pub fn be_shared(&mut self) {
+        self.is_shared = true;
     }
 
     /// What comes next is carried by this HTTP exchange.
@@ -156,7 +164,9 @@ impl Pairs {
         });
         let key = (direction, id.key());
         let fresh = step.reused.is_some() || !self.answered.contains(&key);
-        findings.check(&rules::ID_REUSED, seq, fresh, || format!("id {} was used and answered before", id.key()));
+        if !self.is_shared || direction == Direction::ServerToClient {
+            findings.check(&rules::ID_REUSED, seq, fresh, || format!("id {} was used and answered before", id.key()));
+        }
         let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
         self.open(key, Open { seq, time, method, token, exchange: self.exchange, cancelled: false });

@@ -289,6 +289,27 @@ fn connections_are_told_apart_by_their_stream() {
 }
 
 #[test]
+fn clients_that_share_a_server_of_the_modern_era_have_ids_of_their_own() {
+    let reused = |described: Value, params: &str| {
+        let mut feed = Feed::new();
+        let mut payload = Vec::new();
+        ciborium::into_writer(&described, &mut payload).expect("CBOR");
+        feed.event(EventKind::StreamOpened, Flags::default(), Framing::Whole, &payload);
+        for _client in 0..2 {
+            feed.line(&format!(r#"c>s {{"id":1,"method":"tools/list","params":{params}}}"#));
+            feed.line(r#"s>c {"id":1,"result":{"tools":[]}}"#);
+        }
+        ids(&feed.validator.finish()).contains("pairing/id-reused")
+    };
+    let gateway = || serde_json::json!({"transport": "stdio", "behind": "http"});
+    let modern = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":{}}}"#;
+    assert!(!reused(gateway(), modern));
+    assert!(reused(gateway(), "{}"), "a session is one client's");
+    assert!(reused(serde_json::json!({"transport": "stdio"}), modern), "standard input is one client's");
+}
+
+#[test]
 fn server_sent_events_are_read_for_their_data() {
     let mut feed = Feed::new();
     let ping = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -307,7 +328,7 @@ fn the_json_shape_is_stable() {
     for list in ["exercised", "notObserved"] {
         let count = json["connections"][0][list].as_array().map_or(0, Vec::len);
         assert!(count > 5, "{list}");
-        json["connections"][0][list] = serde_json::Value::Null;
+        json["connections"][0][list] = Value::Null;
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("json"), @r##"
     {

@@ -177,8 +177,19 @@ impl Web {
 
     /// With TLS; beside it the certificate, in PEM.
     pub fn start_tls(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Self, String) {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]);
-        let rcgen::CertifiedKey { cert, signing_key } = made.expect("a certificate");
+        Self::start_tls_as(rcgen::IsCa::NoCa, handler)
+    }
+
+    /// The same with a certificate that is an authority's, or is not.
+    pub fn start_tls_as(
+        is_ca: rcgen::IsCa,
+        handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> (Self, String) {
+        let mut params =
+            rcgen::CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("names");
+        params.is_ca = is_ca;
+        let signing_key = rcgen::KeyPair::generate().expect("a key");
+        let cert = params.self_signed(&signing_key).expect("a certificate");
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

@@ -26,7 +26,7 @@ Examples:
   mcpreel call notifications/roots/list_changed -- my-server
   mcpreel call tools/list --url https://host/mcp -H 'Authorization: Bearer …' -v
   mcpreel call tools/list --url unix:/run/user/1000/server.sock
-  mcpreel call tools/list --session everything      into a live session, beside its client
+  mcpreel call tools/list --session everything      into a live session
 
 Exit codes: 0 a result, or a notification sent; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
 pub struct CallArgs {

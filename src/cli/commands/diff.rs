@@ -15,8 +15,11 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel diff before.reel after.reel
-  mcpreel diff a.reel b.reel --ignore '/result/tools/*/description' --format json
-  mcpreel diff a.reel b.reel --exact --order --ids --times     to the letter")]
+  mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
+  mcpreel diff a.reel b.reel --format json
+  mcpreel diff a.reel b.reel --exact --order --ids --times     to the letter
+
+Behind a heading, seq is the number of the event in A and in B (`mcpreel show a.reel --seq N`).")]
 pub struct DiffArgs {
     /// The one reel (A).
     left: PathBuf,
@@ -64,7 +67,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         Format::Json => context.printer.line(&report.to_json().to_string())?,
         Format::Human => {
             let mut out = String::new();
-            text(&report, &DiffStyle::from(&context.printer.palette), &mut out);
+            text(&report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
             context.printer.write(out.as_bytes())?;
         }
     }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel export session.reel | jq -c 'select(.message.method == \"tools/call\") | .message.params'
+  mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl")]
 pub struct ExportArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.

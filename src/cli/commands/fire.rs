@@ -14,10 +14,10 @@ use clap::{Subcommand, ValueEnum};
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what did we decide?' -- my-memory-server
-  mcpreel fire hook post_tool_use --tool Bash --input command='git commit' -- my-server
-  mcpreel fire push --feature-set gitlab.notifications --text 'new commit'     as a host's server command
-  mcpreel fire push --text 'deploy finished' --session everything               into a live session
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session everything")]
+  mcpreel fire hook post_tool_use --tool Bash --input command=ls -- my-server
+  mcpreel fire push --text 'new commit'            as a host's server command
+  mcpreel fire push --text 'new commit' --session everything
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
     Hook(hook::HookArgs),

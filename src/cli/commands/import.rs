@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel import session.jsonl -o session.reel
-  grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o without-stderr.reel")]
+  grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
 pub struct ImportArgs {
     /// What to read; `-` for standard input.
     input: PathBuf,

@@ -24,21 +24,24 @@ use std::path::{Path, PathBuf};
 /// server that is reached over HTTP: clients use its address in place of the server's. Either kind of server can be put
 /// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over HTTP.
 #[derive(Debug, Args)]
+#[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
-  mcpreel record -o session.reel --label ci --note build=1234 -- python -m my_server
-  mcpreel record -e API_KEY=… -- my-server      the value goes to the server, never to the reel
-  mcpreel record --url https://example.org/mcp                   an HTTP server, for clients that start processes
-  mcpreel record --listen 8080 --url https://example.org/mcp     a reverse proxy on 127.0.0.1:8080
-  mcpreel record --listen 8080 -- my-server                      a stdio server, reached over HTTP
+  mcpreel record -o session.reel --label ci --note build=1234 -- my-server
+  mcpreel record -e API_KEY=… -- my-server    the reel never has the value
+  mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
+
+Over HTTP:
+  mcpreel record --listen 8080 --url https://host/mcp   a reverse proxy
+  mcpreel record --url https://host/mcp         for clients that start processes
+  mcpreel record --listen 8080 -- my-server     a stdio server over HTTP
 
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
-  mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
 
 While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
 
-Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no
+Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
 client; the server's output is in the reel only.")]
 pub struct RecordArgs {
     /// Write the reel here; `-` is standard output, where there is no client.
@@ -82,7 +85,10 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
                 None => attach::run(args, &remote, context),
             };
         }
-        TargetKind::Session(_) => return Err(CommandError::usage("a live session is recorded already")),
+        TargetKind::Session(_) => {
+            return Err(CommandError::usage("a live session is recorded already")
+                .hint("watch it with `mcpreel show --follow --session NAME`"));
+        }
     };
     if let Some(address) = &args.listening.listen {
         return listen::run(args, address, &listen::Behind::Command(&server), context);

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel reel info session.reel
-  mcpreel reel verify session.reel || mcpreel reel repair session.reel -o whole.reel
+  mcpreel reel verify session.reel
+  mcpreel reel repair session.reel -o whole.reel
   mcpreel reel compact session.reel               as small as it gets, in place
   mcpreel reel cat --stream s2c session.reel      the server's exact bytes")]
 pub enum ReelCommand {

@@ -32,10 +32,10 @@ use tokio::sync::mpsc;
 Examples:
   mcpreel call tools/list -- mcpreel serve
   mcpreel serve --declare hooks --declare reminder
-  mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"reminder\",\"body\":\"look at lib.rs\"}}'
-  mcpreel serve --listen 8080                a host finds it at http://127.0.0.1:8080/mcp
+  mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
+  mcpreel serve --listen 8080                 at http://127.0.0.1:8080/mcp
   mcpreel fire push --text hello --session serve
-  mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"deploy done\"}' & kill -USR1 $!
+  mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
 Facts (pushes answered, refusals, late answers) go to standard error with -v, one JSON object a line, or to --report.")]
 pub struct ServeArgs {

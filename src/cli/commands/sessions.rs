@@ -5,24 +5,26 @@ use crate::cli::error::CommandError;
 use crate::cli::live::{self, HOW_TO_START, Live, Opening};
 use crate::cli::{Context, Outcome};
 use crate::render::line::visible_text;
+use crate::render::table::{BLANK, fitted};
 use crate::trace::{AheadReader, ReelReader};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
-use tabled::builder::Builder;
 use tabled::settings::object::Columns;
-use tabled::settings::peaker::Priority;
-use tabled::settings::{Alignment, Style, Width};
+use tabled::settings::{Alignment, Style};
 
 /// List the live sessions: every running `record` and `serve` of yours.
 ///
 /// What a name stands for can be attached to: `show`, `stats`, `call` and `fire` take it with --session. Counts are
-/// read from the session's reel. Sockets that a killed session left are removed.
+/// read from the session's reel. Sockets that a killed session left are removed. A tap over HTTP has a stream for each
+/// of its clients' sessions, listed below it as NAME#2 (`streams` in JSON).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel sessions
   mcpreel show --follow --session everything
+  mcpreel show --follow --session gateway#2      one stream of a tap over HTTP
   mcpreel call tools/list --session everything
   mcpreel sessions --format json | jq -r 'select(.waiting > 0) | .name'
 
@@ -43,15 +45,24 @@ enum Format {
 
 /// What a session's reel says.
 struct Seen {
-    stats: Stats,
-    opening: Opening,
+    /// Counts of each stream.
+    streams: BTreeMap<u32, Stats>,
 }
 
 impl Seen {
     fn of(reel: &Path) -> Option<Self> {
         let reader = ReelReader::open(reel).ok()?.following();
-        let stats = Stats::read(&mut AheadReader::start(reader).ok()?).ok()?;
-        Some(Self { stats, opening: Opening::read(reel, 0).ok()? })
+        Some(Self { streams: Stats::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
+    }
+
+    /// Messages, errors and requests that wait; of one stream, or with 0 of all.
+    fn counts(&self, stream: u32) -> [u64; 3] {
+        let mut sums = [0; 3];
+        for (_, stats) in self.streams.iter().filter(|(number, _)| stream == 0 || **number == stream) {
+            let counts = [stats.messages(), stats.errors(), stats.waiting() as u64];
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        sums
     }
 }
 
@@ -60,51 +71,82 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
     if sessions.is_empty() && args.format == Format::Human {
         context.printer.note(&format!("no session lives; {HOW_TO_START}"));
     }
-    let rows = sessions.iter().map(|session| {
-        let seen = session.text("reel").and_then(|reel| Seen::of(Path::new(reel)));
-        to_json(session, seen.as_ref())
-    });
+    let told: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
-        Format::Json => rows.into_iter().try_for_each(|row| context.printer.line(&row.to_string()))?,
+        Format::Json => told.iter().try_for_each(|session| context.printer.line(&session.to_string()))?,
         Format::Human if sessions.is_empty() => {}
-        Format::Human => context.printer.line(&table(rows, context.printer.width))?,
+        Format::Human => context.printer.line(&table(&told, context.printer.width))?,
     }
     Ok(Outcome::Clean)
 }
 
-/// The session as an object; what is not known is `null`.
-fn to_json(session: &Live, seen: Option<&Seen>) -> Value {
+/// The session as an object, with the streams of a tap that has several; what is not known is `null`.
+fn to_json(session: &Live) -> Value {
+    let reel = session.text("reel").map(Path::new);
+    let seen = reel.and_then(Seen::of);
     let started = session.text("started").and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let age = started.map(|started| jiff::Timestamp::now().duration_since(started).as_secs_f64().max(0.0));
-    let client = session.text("client").or_else(|| seen?.opening.client.as_deref());
-    let version = seen.and_then(|seen| seen.opening.handshake.as_ref()).map(|handshake| &handshake.version_text);
     let member = |name: &str| session.info.get(name).cloned().unwrap_or_default();
-    json!({
-        "name": session.name, "role": member("role"), "server": member("server"), "client": client,
-        "transport": member("transport"), "version": version, "pid": member("pid"), "started": member("started"),
-        "age_seconds": age, "messages": seen.map(|seen| seen.stats.messages()),
-        "errors": seen.map(|seen| seen.stats.errors()), "waiting": seen.map(|seen| seen.stats.waiting()),
-        "reel": member("reel"), "socket": session.socket.to_string_lossy(), "answers": !session.info.is_empty(),
-    })
+    let mut told = json!({
+        "name": session.name, "role": member("role"), "server": member("server"),
+        "transport": member("transport"), "pid": member("pid"), "started": member("started"),
+        "age_seconds": age, "reel": member("reel"), "socket": session.socket.to_string_lossy(),
+        "answers": !session.info.is_empty(),
+    });
+    add_traffic(&mut told, reel, seen.as_ref(), 0);
+    if let Some(client) = session.text("client") {
+        told["client"] = client.into();
+    }
+    if let Some(streams) = session.streams() {
+        let stream = |number: u32| {
+            let mut told = json!({"stream": number});
+            add_traffic(&mut told, reel, seen.as_ref(), number);
+            told
+        };
+        told["streams"] = streams.into_iter().map(stream).collect();
+    }
+    told
 }
 
-/// A table narrower than this has no room for reels.
-const ROOM_FOR_REELS: usize = 100;
+/// Adds what the reel says of a stream, or with 0 of all.
+fn add_traffic(told: &mut Value, reel: Option<&Path>, seen: Option<&Seen>, stream: u32) {
+    let opening = reel.filter(|_| seen.is_some()).and_then(|reel| Opening::read(reel, stream).ok()).unwrap_or_default();
+    let [messages, errors, waiting] = match seen {
+        Some(seen) => seen.counts(stream).map(Value::from),
+        None => [Value::Null, Value::Null, Value::Null],
+    };
+    told["client"] = opening.client.into();
+    told["version"] = opening.handshake.map(|handshake| handshake.version_text).into();
+    (told["messages"], told["errors"], told["waiting"]) = (messages, errors, waiting);
+}
 
-fn table(rows: impl Iterator<Item = Value>, width: Option<usize>) -> String {
-    let mut builder = Builder::default();
+/// A table narrower than this has no room for what stands behind a session and where its reel is.
+const ROOM_FOR_SERVERS: usize = 100;
+
+fn table(sessions: &[Value], width: Option<usize>) -> String {
     let mut columns = vec!["name", "role", "client", "age", "messages", "errors", "waiting", "server", "reel"];
-    columns.truncate(if width.is_some_and(|width| width < ROOM_FOR_REELS) { 8 } else { 9 });
-    builder.push_record(columns.clone());
-    for row in rows {
-        builder.push_record(columns.iter().map(|column| cell(&row, column)));
+    if width.is_some_and(|width| width < ROOM_FOR_SERVERS) {
+        columns.truncate(7);
     }
-    let mut table = builder.build();
-    table.with(Style::blank()).modify(Columns::new(3..7), Alignment::right());
-    if let Some(width) = width {
-        table.with(Width::truncate(width).suffix("…").priority(Priority::max(true)));
+    let mut rows = vec![columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>()];
+    for session in sessions {
+        rows.push(columns.iter().map(|column| cell(session, column)).collect());
+        for stream in session["streams"].as_array().into_iter().flatten() {
+            rows.push(columns.iter().map(|column| stream_cell(session, stream, column)).collect());
+        }
     }
+    let mut table = fitted(rows, BLANK, &[8, 7, 2, 1], width);
+    table.with(Style::empty()).modify(Columns::new(3..7), Alignment::right());
     table.to_string()
+}
+
+/// The same of one of a session's streams: under the name that --session takes, and without what is the session's.
+fn stream_cell(session: &Value, stream: &Value, column: &str) -> String {
+    match column {
+        "name" => format!("  {}#{}", session["name"].as_str().unwrap_or_default(), stream["stream"]),
+        "client" | "messages" | "errors" | "waiting" => cell(stream, column),
+        _ => String::new(),
+    }
 }
 
 /// What stands in a column, short enough for a table; `--format json` has all of it.

@@ -80,6 +80,9 @@ enum TimeForm {
     Utc,
 }
 
+/// No line of the examples and terms is wider.
+const HELP_WIDTH: usize = 80;
+
 fn after_help() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
@@ -89,14 +92,28 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show --follow 'dir:s2c kind:notification'
-  mcpreel show --follow --session everything injected      until that session ends
+  mcpreel show --follow --session everything injected
   mcpreel show session.reel --jq '.message.params.name // empty'
+
+A line of the list has, from the left: seq (the event's number, as in --seq), the time, → to the server or ← to the \
+client (· is neither), the size, how long the answer took, the request's id, #N for stream N where there are several \
+(as in stream:N and --session NAME#N), the method, what it is about, → what came of it.
 
 Filter terms, joined by and (or nothing), or, not and parentheses:
 "
         .to_owned();
         for (term, meaning) in TERMS {
-            text.push_str(&format!("  {term:<20} {meaning}\n"));
+            let mut column = HELP_WIDTH;
+            text.push_str(&format!("  {term:<18}"));
+            for word in meaning.split(' ') {
+                if column + 1 + word.len() > HELP_WIDTH {
+                    text.push_str(if column == HELP_WIDTH { "" } else { "\n                    " });
+                    column = 20;
+                }
+                text.push_str(&format!(" {word}"));
+                column += 1 + word.len();
+            }
+            text.push('\n');
         }
         text
     })
@@ -120,15 +137,25 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let filter = parse_filter(&terms, path.is_some() || live.is_some())?;
     let reel = live.as_ref().map(Live::reel).transpose()?;
-    let path = reel.as_deref().or(path);
+    let path = reels::named_or_newest(reel.as_deref().or(path), &context.printer)?;
     let grows = args.follow || live.is_some();
-    let (mut reader, path) = if grows { reels::open(path)? } else { reels::open_whole(path, &context.printer)? };
+    let (mut reader, path) =
+        if grows { reels::open(Some(&path))? } else { reels::open_whole(Some(&path), &context.printer)? };
     if grows {
         reader = reader.following();
     }
     let start = Start::of(args, &filter, &mut reader, &path)?;
     let form = make_form(args, context, &reader)?;
-    let mut show = Show { filter, viewer: Viewer::default(), words: Words::default(), form, start, left: args.limit };
+    let mut show = Show {
+        filter,
+        viewer: Viewer::default(),
+        words: Words::default(),
+        form,
+        start,
+        left: args.limit,
+        read: 0,
+        shown: 0,
+    };
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
@@ -147,6 +174,9 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     let damaged = show.run(source, &path, context, goes_on)?;
     show.form.finish(context)?;
+    if let Some(why) = show.why_nothing().filter(|_| !damaged) {
+        context.printer.note(&why);
+    }
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
@@ -288,6 +318,9 @@ struct Show {
     form: Form,
     start: Start,
     left: Option<u64>,
+    /// How many events were read, and how many of them shown.
+    read: u64,
+    shown: u64,
 }
 
 impl Show {
@@ -333,6 +366,20 @@ impl Show {
         Ok(damaged)
     }
 
+    /// Why nothing was shown, where nothing was.
+    fn why_nothing(&self) -> Option<String> {
+        if self.shown > 0 || self.left == Some(0) {
+            return None;
+        }
+        let from = if self.start.seq.is_some() || self.start.time.is_some() { " from there on" } else { "" };
+        Some(match self.read {
+            0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
+            0 => "the reel has nothing from there on".to_owned(),
+            read if !self.filter.is_empty() => format!("the filter lets nothing through, of {read} events{from}"),
+            read => format!("nothing is shown in this form, of {read} events{from}; --format json has them all"),
+        })
+    }
+
     /// Whether any event of a block could have to be shown, or tells something about one that will be.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
         if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
@@ -344,7 +391,7 @@ impl Show {
         let in_words = self.form.tells_words();
         block.headers.iter().any(|header| {
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if is_request && in_words {
+            if (is_request || is_batch(header)) && in_words {
                 return true;
             }
             // An answer's method and latency are not known yet here; whatever they decide needs the payload.
@@ -358,8 +405,11 @@ impl Show {
     fn block(&mut self, block: &Block, methods: &[Box<str>], context: &Context) -> Result<(), CommandError> {
         for header in &block.headers {
             let event = block.event(header);
-            let placed = self.viewer.place(header);
-            let method = method_name(header.message.as_ref(), placed.method, methods);
+            let placed = match block.is_loaded() && is_batch(header) {
+                true => self.viewer.place_batch(&event, methods),
+                false => self.viewer.place(header),
+            };
+            let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
             let facts = Facts {
                 header,
                 method,
@@ -379,7 +429,9 @@ impl Show {
             if is_request {
                 self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
             }
+            self.read += u64::from(!self.start.is_before(header));
             if shown {
+                self.shown += 1;
                 self.form.show(&Shown { event, method, placed: &placed, words: &self.words }, context)?;
                 if let Some(left) = &mut self.left {
                     *left -= 1;
@@ -391,6 +443,10 @@ impl Show {
         }
         Ok(())
     }
+}
+
+fn is_batch(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
 }
 
 fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {

@@ -3,25 +3,29 @@
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, live, reels};
 use crate::render::line;
+use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
-use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item};
+use crate::session::view::{Placed, Words};
+use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use tabled::builder::Builder;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tabled::Table;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
 /// Count what happened: messages, bytes, errors, latencies, unanswered requests, by method.
 ///
-/// Reads headers only, so it is quick on any reel.
+/// Reads headers only, so it is quick on any reel. `seq` is the number of the request that was answered slowest:
+/// `mcpreel show --seq N` begins there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel stats                       the newest recording
   mcpreel stats --session everything  a live session, so far
-  mcpreel stats session.reel --format json | jq '.methods[\"tools/call\"].latency_ms'")]
+  mcpreel stats session.reel --format json | jq .slowest")]
 pub struct StatsArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
@@ -56,11 +60,12 @@ pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError>
     let failed = |error| CommandError::reading(&path, &error);
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
+    let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(&path, slowest.seq)).unwrap_or_default();
     match args.format {
-        Format::Json => context.printer.line(&stats.to_json(reader.methods()).to_string())?,
+        Format::Json => context.printer.line(&stats.to_json(reader.methods(), &about).to_string())?,
         Format::Human => {
             context.printer.line(&format!("{}\n", path.display()))?;
-            context.printer.line(&stats.to_text(reader.methods()))?;
+            context.printer.line(&stats.to_text(reader.methods(), &about, context.printer.width))?;
         }
     }
     for damage in &stats.damages {
@@ -78,8 +83,27 @@ struct MethodStats {
     errors: u64,
     tool_errors: u64,
     latency_sum: i64,
-    latency_max: i64,
+    slowest: Option<Slowest>,
     latencies: Reservoir,
+}
+
+/// The call that took longest.
+#[derive(Clone, Copy, Debug)]
+struct Slowest {
+    /// Nanoseconds from the request to its answer.
+    latency: i64,
+    /// The request's number.
+    seq: u64,
+}
+
+/// A call that waits for its answer.
+#[derive(Debug)]
+struct Asked {
+    /// The method's number.
+    method: u32,
+    /// The request's number and time.
+    seq: u64,
+    time: i64,
 }
 
 /// A bounded sample of latencies, for quantiles in constant memory.
@@ -129,7 +153,7 @@ pub struct Stats {
     last: i64,
     /// By method number; the last place is for messages without one.
     methods: Vec<MethodStats>,
-    open: Pairing<(u32, i64)>,
+    open: Pairing<Asked>,
     orphans: u64,
     /// Exchanges of HTTP that failed.
     failures: u64,
@@ -138,9 +162,19 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Reads a whole reel.
-    pub fn read(reader: &mut AheadReader) -> std::io::Result<Self> {
-        Self::of_stream(0, reader)
+    /// Reads a reel to its end, each stream for itself.
+    pub fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
+        let mut streams: BTreeMap<u32, Self> = BTreeMap::new();
+        while let Some(item) = reader.next()? {
+            let Item::Block(block) = item else { continue };
+            for header in &block.headers {
+                let stats = streams.entry(header.stream).or_default();
+                stats.know_methods(reader.methods().len());
+                stats.add(header);
+            }
+            reader.recycle(block);
+        }
+        Ok(streams)
     }
 
     /// Reads a reel to its end; of one stream, or with 0 of all.
@@ -150,10 +184,7 @@ impl Stats {
             match item {
                 Item::Damage(damage) => stats.damages.push(damage.to_string()),
                 Item::Block(block) => {
-                    let known = reader.methods().len();
-                    if stats.methods.len() < known {
-                        stats.methods.resize_with(known, MethodStats::default);
-                    }
+                    stats.know_methods(reader.methods().len());
                     let is_meant = |header: &&EventHeader| stream == 0 || header.stream == stream;
                     block.headers.iter().filter(is_meant).for_each(|header| stats.add(header));
                     reader.recycle(block);
@@ -161,6 +192,12 @@ impl Stats {
             }
         }
         Ok(stats)
+    }
+
+    fn know_methods(&mut self, count: usize) {
+        if self.methods.len() < count {
+            self.methods.resize_with(count, MethodStats::default);
+        }
     }
 
     /// Messages, all told.
@@ -203,10 +240,11 @@ impl Stats {
         let Some(id) = &message.id else { return };
         match (message.kind, message.method) {
             (MessageKind::Request, Some(number)) => {
-                self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), (number, header.time));
+                let asked = Asked { method: number, seq: header.seq, time: header.time };
+                self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
-                Some((number, asked)) => self.answer(number, header, header.time.saturating_sub(asked)),
+                Some(asked) => self.answer(&asked, header),
                 // It says once more what the status said.
                 None if header.exchange != 0 && header.exchange == self.failed_exchange => {}
                 None => self.orphans += 1,
@@ -219,19 +257,21 @@ impl Stats {
     fn fail(&mut self, header: &EventHeader) {
         self.failures += 1;
         self.failed_exchange = header.exchange;
-        if let Some(method) =
-            self.open.fail(header.exchange).and_then(|(number, _)| self.methods.get_mut(number as usize))
-        {
+        let failed = self.open.fail(header.exchange);
+        if let Some(method) = failed.and_then(|asked| self.methods.get_mut(asked.method as usize)) {
             method.errors += 1;
         }
     }
 
-    fn answer(&mut self, number: u32, header: &EventHeader, latency: i64) {
-        let Some(method) = self.methods.get_mut(number as usize) else { return };
+    fn answer(&mut self, asked: &Asked, header: &EventHeader) {
+        let Some(method) = self.methods.get_mut(asked.method as usize) else { return };
+        let latency = header.time.saturating_sub(asked.time);
         method.answers += 1;
         method.bytes += u64::from(header.len);
         method.latency_sum = method.latency_sum.saturating_add(latency);
-        method.latency_max = method.latency_max.max(latency);
+        if method.slowest.is_none_or(|slowest| latency > slowest.latency) {
+            method.slowest = Some(Slowest { latency, seq: asked.seq });
+        }
         method.latencies.add(latency);
         if header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error) {
             method.errors += 1;
@@ -244,8 +284,8 @@ impl Stats {
     /// Methods with their names, the busiest first.
     fn by_name<'a>(&'a self, names: &'a [Box<str>]) -> Vec<(&'a str, &'a MethodStats, u64)> {
         let mut waiting = vec![0u64; self.methods.len()];
-        for (number, _) in self.open.unanswered() {
-            waiting[*number as usize] += 1;
+        for asked in self.open.unanswered() {
+            waiting[asked.method as usize] += 1;
         }
         let mut rows: Vec<_> = names
             .iter()
@@ -257,7 +297,13 @@ impl Stats {
         rows
     }
 
-    fn to_json(&self, names: &[Box<str>]) -> Value {
+    /// The call that took longest of all, with its method's name.
+    fn slowest<'a>(&self, names: &'a [Box<str>]) -> Option<(&'a str, Slowest)> {
+        let calls = names.iter().zip(&self.methods).filter_map(|(name, method)| Some((&**name, method.slowest?)));
+        calls.max_by_key(|(_, slowest)| (slowest.latency, std::cmp::Reverse(slowest.seq)))
+    }
+
+    fn to_json(&self, names: &[Box<str>], about: &str) -> Value {
         let milliseconds = |nanoseconds: i64| nanoseconds as f64 / 1e6;
         let methods: serde_json::Map<String, Value> = self
             .by_name(names)
@@ -267,13 +313,13 @@ impl Stats {
                     json!({
                         "median": milliseconds(median),
                         "mean": milliseconds(method.latency_sum / method.answers.max(1) as i64),
-                        "max": milliseconds(method.latency_max),
+                        "max": method.slowest.map(|slowest| milliseconds(slowest.latency)),
                     })
                 });
                 let counts = json!({
                     "calls": method.calls, "answers": method.answers, "errors": method.errors,
                     "tool_errors": method.tool_errors, "unanswered": unanswered, "bytes": method.bytes,
-                    "latency_ms": latency,
+                    "latency_ms": latency, "slowest_seq": method.slowest.map(|slowest| slowest.seq),
                 });
                 (name.to_owned(), counts)
             })
@@ -284,47 +330,31 @@ impl Stats {
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| (kind.name().to_owned(), count.into()))
             .collect();
+        let slowest = self.slowest(names).map(|(method, Slowest { latency, seq })| {
+            json!({"method": method, "about": about, "seq": seq, "latency_ms": milliseconds(latency)})
+        });
         json!({
             "events": self.events, "messages": self.messages, "bytes": self.bytes,
             "seconds": self.last.saturating_sub(self.first.unwrap_or(self.last)) as f64 / 1e9,
             "kinds": kinds, "unanswered": self.open.len(), "orphan_answers": self.orphans,
             "failed_exchanges": self.failures,
-            "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "methods": methods,
+            "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "slowest": slowest,
+            "methods": methods,
         })
     }
 
-    fn to_text(&self, names: &[Box<str>]) -> String {
-        let mut table = Builder::default();
-        table.push_record(["method", "calls", "answers", "errors", "open", "size", "median", "slowest"]);
-        for (name, method, waiting) in self.by_name(names) {
-            let span = |value: Option<i64>| value.map(line::duration).unwrap_or_default();
-            let answered = method.answers > 0;
-            table.push_record([
-                name.chars().map(line::visible).collect(),
-                method.calls.to_string(),
-                if answered { method.answers.to_string() } else { String::new() },
-                blank_zero(method.errors + method.tool_errors),
-                blank_zero(waiting),
-                line::bytes(method.bytes),
-                span(method.latencies.median()),
-                span(answered.then_some(method.latency_max)),
-            ]);
-        }
-        let mut built = table.build();
-        built.with(Style::blank()).modify(Columns::new(1..), Alignment::right());
+    fn to_text(&self, names: &[Box<str>], about: &str, width: Option<usize>) -> String {
         let kinds: Vec<String> = MessageKind::ALL
             .iter()
             .zip(self.kinds)
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| format!("{count} {}", kind.name()))
             .collect();
-        let mut text = format!(
-            "{} messages{}, {}, over {}",
-            self.messages,
-            if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) },
-            line::bytes(self.bytes),
-            line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last))),
-        );
+        let span = line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last)));
+        let mut text = format!("{} messages, {}, over {span}", self.messages, line::bytes(self.bytes));
+        if !kinds.is_empty() {
+            text.push_str(&format!("\n{}", kinds.join(", ")));
+        }
         let extras = [
             (self.open.len() as u64, "request", "s", " unanswered"),
             (self.orphans, "answer", "s", " without a request"),
@@ -334,11 +364,68 @@ impl Stats {
         for (count, what, plural, rest) in extras.into_iter().filter(|extra| extra.0 > 0) {
             text.push_str(&format!("\n{count} {what}{}{rest}", if count == 1 { "" } else { plural }));
         }
+        if let Some((method, Slowest { latency, seq })) = self.slowest(names) {
+            let what = line::visible_text(format!("{method} {about}").trim_end());
+            text.push_str(&format!("\nslowest: {what} took {}, seq {seq}", line::duration(latency)));
+        }
         if !names.is_empty() {
-            text.push_str(&format!("\n\n{built}"));
+            text.push_str(&format!("\n\n{}", self.table(names, width)));
         }
         text
     }
+
+    fn table(&self, names: &[Box<str>], width: Option<usize>) -> Table {
+        let is_narrow = width.is_some_and(|width| width < ROOM_FOR_ANSWERS);
+        let heading = ["method", "calls", "answers", "errors", "open", "size", "median", "slowest", "seq"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        for (name, method, waiting) in self.by_name(names) {
+            let span = |value: Option<i64>| value.map(line::duration).unwrap_or_default();
+            rows.push(vec![
+                line::visible_text(name),
+                method.calls.to_string(),
+                blank_zero(method.answers),
+                blank_zero(method.errors + method.tool_errors),
+                blank_zero(waiting),
+                line::bytes(method.bytes),
+                span(method.latencies.median()),
+                span(method.slowest.map(|slowest| slowest.latency)),
+                method.slowest.map(|slowest| slowest.seq.to_string()).unwrap_or_default(),
+            ]);
+        }
+        if is_narrow {
+            rows.iter_mut().for_each(|row| drop(row.remove(2)));
+        }
+        let mut table = fitted(rows, BLANK, &[0], width);
+        table.with(Style::empty()).modify(Columns::new(1..), Alignment::right());
+        table
+    }
+}
+
+/// A table narrower than this has no room for a column that the others tell, calls less those that are open.
+const ROOM_FOR_ANSWERS: usize = 100;
+
+/// What the request with this number is about; empty where that cannot be read again.
+fn about(path: &Path, seq: u64) -> String {
+    let read = || {
+        let mut reader = ReelReader::open(path).ok()?.following().with_payloads();
+        reader.seek_seq(seq).ok()?;
+        while let Some(item) = reader.next().ok()? {
+            let Item::Block(block) = item else { continue };
+            if let Some(event) = block.events().find(|event| event.header.seq == seq) {
+                let number = event.header.message.as_ref()?.method?;
+                let mut words = Words::default();
+                words.tell(
+                    &event,
+                    reader.methods().get(number as usize).map(|name| &**name),
+                    &Placed::default(),
+                    false,
+                );
+                return Some(words.about);
+            }
+        }
+        None
+    };
+    read().unwrap_or_default()
 }
 
 fn blank_zero(count: u64) -> String {

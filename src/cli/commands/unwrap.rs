@@ -15,7 +15,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel unwrap everything                          in the usual place that has it; asks first
+  mcpreel unwrap everything                          asks first
   mcpreel unwrap --all --config .mcp.json --dry-run  shows what would change
   mcpreel unwrap --all --config .mcp.json --yes
 

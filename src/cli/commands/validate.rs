@@ -6,6 +6,7 @@ use crate::extension::Severity;
 use crate::render::findings;
 use crate::trace::Item;
 use crate::validate::{Options, Report, Validator, all_rules};
+use anstyle::Style;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -16,15 +17,16 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel validate                              the newest recording
+  mcpreel validate                      the newest recording
   mcpreel validate session.reel --format json | jq '.findings[].rule'
   mcpreel validate session.reel --fail-on warning
-  mcpreel validate --rules                      every rule, what must hold and where that is said
+  mcpreel validate --rules              every rule, and where it is from
 
-A finding names the rule, says what must hold, and where that is said: \"seed 000\" to \"seed 004\" are the five
-proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6
-number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F
-overlaps, X MCP itself).")]
+A finding names the rule, says what must hold, and where that is said: \"seed 000\" to \"seed 004\" are the five \
+proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6 \
+number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F \
+overlaps, X MCP itself). Then the places: seq is the event's number (`mcpreel show --seq N`), #N the stream where \
+there are several, s2c or c2s the way it went.")]
 pub struct ValidateArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
@@ -75,7 +77,8 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     if args.rules {
         return list_rules(args.format, context);
     }
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let path = reels::named_or_newest(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = reels::open_whole(Some(&path), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
@@ -127,10 +130,9 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
     let (bold, faint) = (printer.palette.bold, printer.palette.faint);
     for rule in all_rules() {
         let severity = rule.severity.name();
-        printer.line(&format!(
-            "{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n    {}",
-            rule.id, rule.source, rule.text
-        ))?;
+        let mut told = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
+        let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut told);
+        printer.write(told.as_bytes())?;
     }
     Ok(Outcome::Clean)
 }

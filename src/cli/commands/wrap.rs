@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel wrap everything                          in the usual place that has it; asks first
+  mcpreel wrap everything                          asks first
   mcpreel wrap --all --config .mcp.json --dry-run  shows what would change
   mcpreel wrap github --config ~/.codex/config.toml --yes
   mcpreel unwrap --all --config .mcp.json --yes

@@ -23,9 +23,10 @@ use serde_json::{Value, json};
 #[command(after_help = "\
 Examples:
   mcpreel fire hook session_start --project demo -- my-memory-server
-  mcpreel fire hook post_tool_use --tool Bash --input command='git commit -m x' --output stdout=ok -- my-server
+  mcpreel fire hook post_tool_use --tool Bash --output stdout=ok -- my-server
   mcpreel fire hook session_start --session memory          into a live session
-  mcpreel fire hook pre_tool_use --tool add --tool-server calc --format json -- my-server
+  mcpreel fire hook pre_tool_use --tool add --format json -- my-server
+  mcpreel fire hook pre_tool_use --tool add --tool-server calc -- my-server
 
 Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
 pub struct HookArgs {
@@ -225,24 +226,28 @@ fn print(
         };
         match &one.outcome {
             Ok(text) => {
-                printer.line(&format!("{bold}#{} fires{bold:#} ({}){via}", one.index, one.priority))?;
+                printer.line(&format!("{bold}hook {} fires{bold:#} ({}){via}", one.index, one.priority))?;
                 for line in text.lines() {
                     printer.line(&format!("    {}", visible_text(line)))?;
                 }
             }
             Err(why) if one.fires => {
                 printer.line(&format!(
-                    "{warning}#{} fires, nothing injected{warning:#}{via}: {}",
+                    "{warning}hook {} fires, nothing injected{warning:#}{via}: {}",
                     one.index,
                     visible_text(why)
                 ))?;
             }
-            Err(why) => printer.line(&format!("{faint}#{} skipped: {}{faint:#}", one.index, visible_text(why)))?,
+            Err(why) => printer.line(&format!("{faint}hook {} skipped: {}{faint:#}", one.index, visible_text(why)))?,
         }
         one.notes.iter().try_for_each(|note| printer.line(&format!("    {faint}{}{faint:#}", visible_text(note))))?;
     }
     for entry in &declarations.dropped {
-        printer.line(&format!("{warning}#{} is invalid: {}{warning:#}", entry.index, visible_text(&entry.reason)))?;
+        printer.line(&format!(
+            "{warning}hook {} is invalid: {}{warning:#}",
+            entry.index,
+            visible_text(&entry.reason)
+        ))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
+use super::Format;
 use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::{self, Live, Opening};
@@ -9,6 +10,7 @@ use crate::drive::client::Answer;
 use crate::extension::mcpl::push::{PushContent, PushEvent, judge};
 use crate::extension::mcpl::server::{Draft, PROACTIVE};
 use crate::extension::{Declared, Side, mcpl};
+use crate::render::line::{duration, visible_text};
 use crate::server::{Fired, Plan, Report};
 use crate::wire::Envelope;
 use clap::Args;
@@ -30,9 +32,10 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples, as a host's server command:
-  mcpreel fire push --feature-set memory.proactive --text 'deploy finished' --report /tmp/push.jsonl
+  mcpreel fire push --text 'deploy finished' --report /tmp/push.jsonl
+  mcpreel fire push --text tick --feature-set memory.proactive
   mcpreel fire push --text tick --after 2s --every 10s --times 3
-  mcpreel fire push --text now --on-signal          then: pkill -USR1 -f 'fire push'
+  mcpreel fire push --text now --on-signal      then: pkill -USR1 -f 'fire push'
 
 Waiting for a host to connect to http://127.0.0.1:8080/mcp:
   mcpreel fire push --text 'deploy finished' --listen 8080
@@ -69,6 +72,9 @@ pub struct PushArgs {
     /// Push into a live session instead, as its server: `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["after", "every", "times", "on_signal", "seed"])]
     session: Option<String>,
+    /// How to print what came of it, with --session.
+    #[arg(long, value_enum, default_value_t = Format::Human, requires = "session", hide_default_value = true)]
+    format: Format,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -132,7 +138,11 @@ fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outco
     let (mut accepted, mut failed) = (false, None);
     let mut tell = |fact: &Value| {
         accepted |= fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false;
-        failed = args.common.write_fact(fact).and_then(|()| context.printer.line(&fact.to_string())).err();
+        let shown = match args.format {
+            Format::Human => for_people(fact),
+            Format::Json => fact.to_string(),
+        };
+        failed = args.common.write_fact(fact).and_then(|()| context.printer.line(&shown)).err();
     };
     if session.text("role") == Some("serve") {
         let fired = serde_json::to_value(Fired::Push(draft(args)?)).unwrap_or_default();
@@ -156,11 +166,6 @@ fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Val
     let server = opening.handshake.as_ref().map(|handshake| handshake.server_capabilities.clone());
     let declared =
         Declared { client: opening.client_capabilities, server: server.unwrap_or_default(), ..Declared::default() };
-    if declared.find(&mcpl::DESCRIPTOR, Side::Client).is_none() {
-        context
-            .printer
-            .note("the client did not declare experimental.mcpl, so it need not know push/event; sent anyway");
-    }
     let Draft { text, event_id, feature_set, origin } = draft(args)?;
     let event = PushEvent {
         feature_set: feature_set.or_else(|| pushing_set(&declared)).unwrap_or_else(|| PROACTIVE.to_owned()),
@@ -177,6 +182,10 @@ fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Val
         Err(error) if error.kind == ErrorKind::Timeout => None,
         Err(error) => return Err(error),
     };
+    if declared.find(&mcpl::DESCRIPTOR, Side::Client).is_none() {
+        let unasked = "sent, though the client did not declare experimental.mcpl and so need not know push/event";
+        context.printer.note(unasked);
+    }
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let Some(Answer { message, latency }) = answer else {
         let after = micros(timeout);
@@ -196,6 +205,44 @@ fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Val
     })
 }
 
+/// What came of a push: what was sent, the answer, the time that took, each on its line.
+fn for_people(fact: &Value) -> String {
+    let text = |name: &str| fact[name].as_str().unwrap_or_default();
+    let late = if fact["late"] == true { " (late)" } else { "" };
+    let is_sent = fact["report"] != "not_sent";
+    let answer = match (text("report"), &fact["accepted"]) {
+        ("not_sent", _) => {
+            let why = fact["reason"]["why"].as_str().unwrap_or_default().replace('_', " ");
+            let others = fact["reason"].as_object().into_iter().flatten().filter(|(name, _)| *name != "why");
+            let others: Vec<&str> = others.filter_map(|(_, word)| word.as_str()).collect();
+            format!("none: {why} {}", others.join(" ")).trim_end().to_owned()
+        }
+        ("unanswered", _) => "none".to_owned(),
+        ("refused", _) => {
+            let words = [fact["code"].to_string(), text("means").to_owned(), text("message").to_owned()];
+            format!("error {}", words.join(" ").trim_end())
+        }
+        (_, Value::Bool(true)) if fact["inference_id"].is_string() => {
+            format!("accepted, inference {}", text("inference_id"))
+        }
+        (_, Value::Bool(true)) => "accepted".to_owned(),
+        (_, Value::Bool(false)) => format!("not accepted {}", text("reason")).trim_end().to_owned(),
+        _ => "neither accepted nor refused".to_owned(),
+    };
+    let sent = format!("{} {}", mcpl::PUSH_EVENT, text("event_id"));
+    let mut told = format!("sent    ← {}", if is_sent { sent.trim_end() } else { "nothing" });
+    told.push_str(&format!("\nanswer  → {answer}{late}"));
+    let took = fact["latency_us"].as_i64().or_else(|| fact["after_us"].as_i64());
+    if let Some(took) = took {
+        told.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
+    }
+    for oddity in fact["deviations"].as_array().into_iter().flatten() {
+        let words = oddity.as_str().map_or_else(|| oddity.to_string(), str::to_owned);
+        told.push_str(&format!("\nodd     {words}"));
+    }
+    told.lines().map(visible_text).collect::<Vec<_>>().join("\n")
+}
+
 /// The first feature set of the server's that pushes.
 fn pushing_set(declared: &Declared) -> Option<String> {
     let (_, block) = declared.find(&mcpl::DESCRIPTOR, Side::Server)?;
@@ -212,4 +259,23 @@ fn draft(args: &PushArgs) -> Result<Draft, CommandError> {
         feature_set: args.feature_set.clone(),
         origin,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_a_push_stands_on_lines() {
+        let accepted = json!({"report": "push_answered", "event_id": "evt_1", "accepted": true, "inference_id": "inf_1",
+            "latency_us": 812, "late": false, "deviations": ["no accepted member"]});
+        let lines = "sent    ← push/event evt_1\nanswer  → accepted, inference inf_1\ntime    812 µs\n\
+            odd     no accepted member";
+        assert_eq!(for_people(&accepted), lines);
+        let refused = json!({"report": "refused", "code": -32601, "means": "method not found", "message": "what?\u{1b}",
+            "latency_us": 2000, "late": true});
+        assert_eq!(for_people(&refused).lines().nth(1), Some("answer  → error -32601 method not found what?␛ (late)"));
+        let unsent = json!({"report": "not_sent", "reason": {"why": "host_lacks", "capability": "mcpl.pushEvents"}});
+        assert_eq!(for_people(&unsent), "sent    ← nothing\nanswer  → none: host lacks mcpl.pushEvents");
+    }
 }

@@ -31,14 +31,14 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session everything
-  mcpreel fire raw @elicit.json --as server --session everything      to the client, as if the server asked
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}' --as server --session every
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
+  mcpreel fire raw @ping.json --session everything
+  mcpreel fire raw @elicit.json --as server --session every  to the client
   mcpreel fire raw '{broken' -- my-server
-  mcpreel fire raw @elicit.json --listen 8080     to the first host that connects to http://127.0.0.1:8080/mcp
+  mcpreel fire raw @elicit.json --listen 8080    to the first host that connects
   mcpreel fire raw @initialize.json --no-handshake -- my-server
 
-Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed;
+Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed; \
 5 no answer in time.")]
 pub struct RawArgs {
     /// The message: its text, @file, or - for standard input. One line.
@@ -148,12 +148,13 @@ fn into_session(
     context: &Context,
 ) -> Result<(Vec<u8>, Option<Answer>), CommandError> {
     let session = live::find(name)?;
+    let mut replaced = None;
     if request_id(&message) == Err(Refused::Id) {
         let id = format!("{}1", live::id_prefix());
         let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
         message = with_members(&message, &[("id", id.clone().into())]);
         let old = String::from_utf8_lossy(&old).into_owned();
-        context.printer.note(&format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+        replaced = Some(format!("the id {old} could be one of the session's own; sent with \"{id}\""));
     }
     let text = String::from_utf8(message).map_err(|_| {
         CommandError::usage("the message is not UTF-8; into a live session goes text only")
@@ -161,6 +162,9 @@ fn into_session(
     })?;
     let toward = if args.side == Side::Server { "client" } else { "server" };
     let answer = live::send(&session, toward, &text, args.client.timeout())?;
+    if let Some(replaced) = replaced {
+        context.printer.note(&replaced);
+    }
     Ok((text.into_bytes(), answer))
 }
 
@@ -242,14 +246,15 @@ fn print(args: &RawArgs, sent: &[u8], answer: Option<&Answer>, context: &Context
             context.printer.line(&json!({"sent": text(sent), "answer": parsed, "latency_ms": latency}).to_string())?;
         }
         Format::Human => {
-            let (out, back) = if args.side == Side::Server { ("←", "→") } else { ("→", "←") };
-            context.printer.line(&format!("{out} {}", visible_text(&text(sent))))?;
+            let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
+            let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };
+            context.printer.line(&format!("sent    {out} {}", visible_text(&text(sent))))?;
             if let Some(Answer { message, latency }) = answer {
                 let took = duration(i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX));
-                context.printer.line(&format!("{back} {}", visible_text(&text(message))))?;
-                context.printer.note(&format!("answered after {took}"));
+                context.printer.line(&format!("answer  {back} {}", visible_text(&text(message))))?;
+                context.printer.line(&format!("time    {took}"))?;
             } else {
-                context.printer.note("sent; it asks for no answer");
+                context.printer.line("answer  none is asked for")?;
             }
         }
     }

@@ -22,10 +22,11 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire user-message 'what did we discuss about the schema?' -- my-memory-server
+  mcpreel fire user-message 'what about the schema?' -- my-memory-server
   mcpreel fire user-message hello --session memory          into a live session
-  mcpreel fire user-message hello --carrier notification --deadline 2s --format json -- my-server
-  mcpreel fire user-message 'and then?' --history user='hi' --history assistant='hello' -- my-server
+  mcpreel fire user-message hello --carrier notification -- my-server
+  mcpreel fire user-message hello --deadline 2s --format json -- my-server
+  mcpreel fire user-message 'and then?' --history user=hi -- my-server
   mcpreel fire user-message hello --url https://host/mcp
 
 Exit codes: 0 an answer in time (also an empty one, or silence on a notification); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]

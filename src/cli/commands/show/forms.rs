@@ -8,13 +8,14 @@ use crate::exchange::jsonl;
 use crate::render::line::{self, Arrow, Line, Mood};
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
-use crate::session::view::{Placed, Words, is_carrier, write_id};
-use crate::trace::{Event, EventKind, Flags, RecordedId};
+use crate::render::table::{LINES, fitted};
+use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
+use crate::tap::inject::MARK;
+use crate::trace::{Event, EventKind, Flags};
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use tabled::builder::Builder;
-use tabled::settings::{Style, Width};
+use tabled::settings::Style;
 
 /// How to print.
 pub enum Kind {
@@ -26,7 +27,7 @@ pub enum Kind {
         fold: bool,
     },
     /// Rows that wait for their table.
-    Table(Vec<[String; 7]>),
+    Table(Vec<Vec<String>>),
     /// One JSON object an event.
     Json,
     /// Payload bytes.
@@ -111,6 +112,10 @@ impl Form {
         self.time.clear();
         self.id.clear();
         match &mut self.kind {
+            Kind::Raw if let Some(head) = head_lines(&shown.event) => {
+                self.out.extend_from_slice(head.join("\n").as_bytes());
+                self.out.extend_from_slice(b"\n\n");
+            }
             Kind::Raw => {
                 self.out.extend_from_slice(shown.event.payload);
                 self.out.push(b'\n');
@@ -134,16 +139,11 @@ impl Form {
     fn in_words(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         let header = shown.event.header;
         write_time(&self.clock, self.created, header.time, &mut self.time);
-        write_id(header.message.as_ref().and_then(|message| message.id.as_ref()), &mut self.id);
+        let is_injected = header.flags.has(Flags::INJECTED);
+        let id = header.message.as_ref().and_then(|message| message.id.as_ref());
+        write_id(id, if is_injected { MARK } else { "" }, &mut self.id);
         if !self.id.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
             self.id = self.id.chars().map(line::visible).collect();
-        }
-        if header.flags.has(Flags::INJECTED)
-            && let Some(RecordedId::Text(id)) = header.message.as_ref().and_then(|message| message.id.as_ref())
-        {
-            // The random part of an id of ours tells nobody anything.
-            let id = String::from_utf8_lossy(id);
-            self.id = format!("…{}", id.rfind('-').map_or(&*id, |at| &id[at..]).trim_end_matches('"'));
         }
         let kind_name;
         let title = match (&header.message, shown.method) {
@@ -155,13 +155,6 @@ impl Form {
                 &kind_name
             }
         };
-        let marked;
-        let about = if header.flags.has(Flags::INJECTED) {
-            marked = format!("[injected] {}", shown.words.about);
-            marked.trim_end()
-        } else {
-            &shown.words.about
-        };
         let line = Line {
             seq: header.seq,
             stream: header.stream,
@@ -170,8 +163,9 @@ impl Form {
             size: u64::from(header.len),
             latency: shown.placed.latency,
             id: &self.id,
+            injected: is_injected,
             title,
-            about,
+            about: &shown.words.about,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
             mood: mood(shown),
         };
@@ -209,10 +203,11 @@ impl Form {
 }
 
 fn arrow(shown: &Shown<'_>) -> Arrow {
-    match (shown.event.header.kind, shown.event.header.direction()) {
-        (EventKind::Message, Direction::ClientToServer) => Arrow::ToServer,
-        (EventKind::Message, Direction::ServerToClient) => Arrow::ToClient,
-        _ => Arrow::None,
+    let header = shown.event.header;
+    match header.direction() {
+        _ if !header.has_direction() => Arrow::None,
+        Direction::ClientToServer => Arrow::ToServer,
+        Direction::ServerToClient => Arrow::ToClient,
     }
 }
 
@@ -273,6 +268,9 @@ fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
 
 fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
     let event = &shown.event;
+    if let Some(head) = head_lines(event) {
+        return head_in_full(&head, &layout.palette, out);
+    }
     if let Some(described) = jsonl::described(event) {
         pretty(described.to_string().as_bytes(), layout, out);
         out.push(b'\n');
@@ -298,6 +296,18 @@ fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
     }
 }
 
+/// A head of HTTP, a line for the request or the status and one for each header.
+fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
+    let Palette { bold, key, .. } = palette;
+    for (number, line) in head.iter().enumerate() {
+        let line = line::visible_text(line);
+        let _ = match line.split_once(": ").filter(|_| number > 0) {
+            Some((name, value)) => writeln!(out, "      {key}{name}{key:#}: {value}"),
+            None => writeln!(out, "      {bold}{line}{bold:#}"),
+        };
+    }
+}
+
 /// What is odd about a message, in words below it.
 fn faults(body: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     let warning = layout.palette.warning;
@@ -309,7 +319,7 @@ fn faults(body: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     }
 }
 
-fn row(line: &Line<'_>) -> [String; 7] {
+fn row(line: &Line<'_>) -> Vec<String> {
     let arrow = match line.arrow {
         Arrow::ToServer => "→",
         Arrow::ToClient => "←",
@@ -319,25 +329,20 @@ fn row(line: &Line<'_>) -> [String; 7] {
         Some(outcome) => format!("{} → {outcome}", line.about).trim_start().to_owned(),
         None => line.about.to_owned(),
     };
-    [
+    let stream = if line.stream == 0 { String::new() } else { format!("#{} ", line.stream) };
+    let injected = if line.injected { line::INJECTED } else { "" };
+    vec![
         line.seq.to_string(),
         line.time.to_owned(),
         arrow.to_owned(),
         line.id.to_owned(),
-        line.title.chars().map(line::visible).collect(),
-        about.chars().map(line::visible).collect(),
+        format!("{stream}{injected}{}", line::visible_text(line.title)),
+        line::visible_text(&about),
         line.latency.map(line::duration).unwrap_or_else(|| line::bytes(line.size)),
     ]
 }
 
-fn table(rows: Vec<[String; 7]>, width: Option<usize>) -> String {
-    let mut builder = Builder::default();
-    builder.push_record(["#", "time", "", "id", "method", "about", "took / size"]);
-    rows.into_iter().for_each(|row| builder.push_record(row));
-    let mut table = builder.build();
-    table.with(Style::rounded());
-    if let Some(width) = width {
-        table.with(Width::truncate(width).suffix("…").priority(tabled::settings::peaker::Priority::max(true)));
-    }
-    table.to_string()
+fn table(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
+    rows.insert(0, ["seq", "time", "", "id", "method", "about", "took / size"].map(str::to_owned).to_vec());
+    fitted(rows, LINES, &[5, 4], width).with(Style::rounded()).to_string()
 }

@@ -3,9 +3,6 @@
 //!
 //! Never: clocks, printing.
 
-#[cfg(test)]
-mod tests;
-
 use super::engine::{
     Declarations, Event, EventKind, HookContent, Injection as Injected, Priority, Selected, Verdict, client_capability,
     select, tool_result_text,

@@ -4,8 +4,6 @@
 //! Never: clocks, printing.
 
 mod read;
-#[cfg(test)]
-mod tests;
 
 use super::{DESCRIPTOR, REMINDER};
 use crate::extension::Side as Whose;

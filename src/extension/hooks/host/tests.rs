@@ -1,1 +1,0 @@
-//! The room in a host: limits, trust, and the order in which texts are injected.

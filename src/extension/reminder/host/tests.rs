@@ -1,1 +1,0 @@
-//! The queue: dedupe, lifetimes, budgets, compaction.

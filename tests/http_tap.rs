@@ -466,8 +466,12 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     client.head().expect("a head");
     let mut heard = client.next().expect("the beginning");
     let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
-    stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
+    let put = ["fire", "raw", ours, "--session", "127", "--as", "server"];
+    let early = stage.run(&[&put[..], &["--timeout", "20ms"]].concat(), "");
+    assert!(early.code() == 4 && early.err().contains("in the middle of a message"), "{early:?}");
+    let putting = stage.start(&put);
     go.send(()).expect("the server waits");
+    assert_eq!(putting.end_with_open_stdin().code(), 0);
     while !heard.contains("ours") {
         heard.push_str(&client.next().expect("more"));
     }
@@ -477,6 +481,136 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     let events = tap.end();
     let blocks: String = messages(&events).iter().filter_map(|event| event["text"].as_str()).collect();
     assert_eq!(blocks, heard, "the reel has the order in which the client got it");
+}
+
+/// An HTTP+SSE server whose stream begins with this endpoint: what is posted is answered on the stream, each answer
+/// behind half an event of the server's own, and told to the test.
+fn sse_server(endpoint: &'static str, tell: Sender<Heard>) -> SocketAddr {
+    let (posted, to_stream) = channel::<Value>();
+    let (shared, tell) = (Mutex::new((posted, to_stream)), Mutex::new(tell));
+    serve(move |heard, wire| {
+        if heard.is("GET") {
+            let here = heard.head.header("host").expect("a host");
+            let endpoint = endpoint.replace("HERE", here);
+            say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
+            let to_stream = std::mem::replace(&mut shared.lock().expect("a lock").1, channel().1);
+            while let Ok(request) = to_stream.recv_timeout(LIMIT) {
+                if request["method"] == "end" {
+                    break;
+                }
+                say(wire, chunk("id: 7\ndata: {\"jsonrpc\":\"2.0\","));
+                say(wire, chunk("\"method\":\"own\"}\r\n\r\n"));
+                if !request["id"].is_null() {
+                    let result = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"for": request["method"]}});
+                    let result = result.to_string();
+                    let (first, rest) = result.split_at(20);
+                    say(
+                        wire,
+                        [chunk(&format!("id: 8\nevent: message\ndata: {first}")), chunk(&format!("{rest}\n\n"))]
+                            .concat(),
+                    );
+                }
+            }
+            say(wire, END);
+            return false;
+        }
+        if heard.target().starts_with("/messages") {
+            let message = serde_json::from_slice(&heard.body).expect("JSON");
+            shared.lock().expect("a lock").0.send(message).expect("the stream waits");
+            say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
+        } else {
+            say(wire, "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n");
+        }
+        let _ = tell.lock().expect("a lock").send(heard.clone());
+        true
+    })
+}
+
+/// A client of such a server, that has its endpoint.
+fn sse_client(tap: &Tap<'_>) -> Client {
+    let mut stream = Client::connect(tap.address);
+    stream
+        .send("GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer sesame\r\n");
+    stream.send("MCP-Protocol-Version: 2024-11-05\r\nLast-Event-ID: 3\r\n\r\n");
+    stream.head().expect("a head");
+    assert!(stream.next().expect("an endpoint").contains("endpoint"));
+    stream
+}
+
+#[test]
+fn a_request_put_into_an_sse_session_goes_to_its_endpoint_and_its_answer_to_who_asked() {
+    for endpoint in ["/messages?s=1", "messages?s=1", "http://HERE/messages?s=1"] {
+        let (tell, posted) = channel();
+        let stage = Stage::new();
+        let server = sse_server(endpoint, tell);
+        let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+        let mut stream = sse_client(&tap);
+        for (number, method) in ["ping", "tools/list"].into_iter().enumerate() {
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":"mcpreel-0123abcd-{number}","method":"{method}"}}"#);
+            let output = stage.ok(&["fire", "raw", &asked, "--session", "127", "--format", "json"]);
+            assert_eq!(output.json()["answer"]["result"]["for"], method, "{endpoint}: {output:?}");
+            let heard = posted.recv_timeout(LIMIT).expect("posted");
+            assert_eq!((heard.target(), String::from_utf8_lossy(&heard.body)), ("/messages?s=1", asked.into()));
+            assert_eq!(heard.head.header("authorization"), Some("Bearer sesame"));
+            assert_eq!(heard.head.header("mcp-protocol-version"), Some("2024-11-05"));
+            assert_eq!(heard.head.header("last-event-id"), None);
+        }
+        // Toward the client it goes on the same stream.
+        let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
+        stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
+        stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"end"}"#, "--session", "127"]);
+        let rest: String = std::iter::from_fn(|| stream.next()).collect();
+        let own = "id: 7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"own\"}\r\n\r\n";
+        let expected = [own, "id: 8\n\n", own, "id: 8\n\n", &format!("event: message\ndata: {ours}\n\n")].concat();
+        assert_eq!(rest, expected, "{endpoint}");
+        let events = tap.end();
+        let injected = messages(&events).into_iter().filter(|event| event["injected"] == true);
+        let ways: Vec<_> = injected.map(|event| (event["dir"].as_str().expect("a way"), &event["stream"])).collect();
+        let one = json!(1);
+        assert_eq!(ways, [("c2s", &one), ("s2c", &one), ("c2s", &one), ("s2c", &one), ("s2c", &one), ("c2s", &one)]);
+    }
+}
+
+#[test]
+fn an_endpoint_elsewhere_is_told_and_nothing_is_sent_there() {
+    let (tell, _posted) = channel();
+    let stage = Stage::new();
+    let server = sse_server("http://other.example/messages?s=1", tell);
+    let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+    let _stream = sse_client(&tap);
+    let refused = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127"], "");
+    assert!(refused.code() == 4 && refused.err().contains("another server"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&stage.read("told")).contains("goes past the tap"));
+    assert_eq!(told(&tap.end(), "bypassed").len(), 1);
+    let shown = stage.ok(&["show", "t.reel"]).out();
+    assert!(shown.contains("goes past the tap") && !shown.contains("other.example/messages?s=1\u{1b}"), "{shown}");
+}
+
+#[test]
+fn nothing_is_put_into_a_compressed_stream() {
+    use flate2::write::GzEncoder;
+    let server = serve(|_, wire| {
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"event: endpoint\ndata: /messages?s=1\n\n").expect("a Vec takes all");
+        gzip.flush().expect("a Vec takes all");
+        let body = gzip.get_ref();
+        say(wire, EVENTS.replacen("\r\n", "\r\nContent-Encoding: gzip\r\n", 1));
+        say(wire, [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n"].concat());
+        thread::sleep(LIMIT);
+        false
+    });
+    let stage = Stage::new();
+    let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+    let mut stream = Client::connect(tap.address);
+    stream.get("/sse");
+    stream.head().expect("a head");
+    stream.next().expect("an endpoint");
+    for side in ["host", "server"] {
+        let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", side];
+        let refused = stage.run(&put, "");
+        assert!(refused.code() == 4 && refused.err().contains("compressed (gzip)"), "{refused:?}");
+    }
+    tap.end();
 }
 
 #[test]

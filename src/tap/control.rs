@@ -59,11 +59,18 @@ pub trait Session: Send + Sync {
     }
 }
 
-/// Why none of several sessions is taken.
-pub fn several_sessions(streams: &[u32]) -> String {
-    let names: Vec<String> = streams.iter().map(u32::to_string).collect();
-    let first = names.first().map_or("1", String::as_str);
-    format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", "))
+/// The stream that is meant: the one named, or with 0 the only one that there is; `none` says why there is none.
+pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
+    match (named, streams) {
+        (0, []) => Err(none.to_owned()),
+        (0, [only]) => Ok(*only),
+        (0, [first, ..]) => {
+            let names: Vec<String> = streams.iter().map(u32::to_string).collect();
+            Err(format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", ")))
+        }
+        (named, all) if all.contains(&named) => Ok(named),
+        (named, _) => Err(format!("stream {named} has no open connection that could take it")),
+    }
 }
 
 /// A socket that listens, and what is told of its session.

@@ -9,7 +9,7 @@ use crate::drive::sessions::Sessions;
 use crate::extension::REGISTRY;
 use crate::server::{Config, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Session, several_sessions};
+use crate::tap::control::{Heard, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
@@ -159,13 +159,9 @@ impl Serving {
         match (self, stream) {
             (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
             (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
-            (Self::Listening(sessions), 0) => match &sessions.numbers()[..] {
-                [] => Err("no host has opened a session yet".to_owned()),
-                [only] => sessions.arrivals(*only).ok_or_else(|| "the session has ended".to_owned()),
-                several => Err(several_sessions(several)),
-            },
-            (Self::Listening(sessions), named) => {
-                sessions.arrivals(named).ok_or_else(|| format!("there is no session {named}"))
+            (Self::Listening(sessions), stream) => {
+                let stream = choose(stream, &sessions.numbers(), "no host has opened a session yet")?;
+                sessions.arrivals(stream).ok_or_else(|| "the session has ended".to_owned())
             }
         }
     }

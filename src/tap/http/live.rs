@@ -1,15 +1,17 @@
 //! A tapped HTTP session for its control socket: a message to the server is a request of our own with the session's
 //! headers; one to the client is put between the events of a stream that is open.
 
-use super::Exchanges;
 use super::body::{Piece, Reading};
+use super::{Exchanges, Way};
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::tap::answers::Answers;
 use crate::tap::control::Session;
+use crate::tap::gate::peer;
 use crate::transport::http::{HttpClient, full};
 use crate::wire::{Direction, Envelope, Framing};
 use http_body_util::BodyExt;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::uri::InvalidUri;
 use hyper::{Request, Uri};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 /// Headers of a client's request that say something of its own body or connection.
-const OF_ITS_OWN: [HeaderName; 8] = [
+const OF_ITS_OWN: [HeaderName; 9] = [
     header::HOST,
     header::CONTENT_LENGTH,
     header::CONNECTION,
@@ -27,6 +29,7 @@ const OF_ITS_OWN: [HeaderName; 8] = [
     header::EXPECT,
     header::ACCEPT_ENCODING,
     header::TE,
+    HeaderName::from_static("last-event-id"),
 ];
 /// So much of a refusal's text is told.
 const TOLD: usize = 400;
@@ -49,10 +52,12 @@ pub struct HttpSession {
 
 impl Session for HttpSession {
     fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
-        let stream = self.exchanges.choose(stream, toward)?;
-        match toward {
-            Direction::ServerToClient => self.exchanges.insert(stream, message),
-            Direction::ClientToServer => self.post(stream, message, deadline),
+        match self.exchanges.way(stream, toward)? {
+            (_, Way::Into(inlet)) => {
+                let put = inlet.put(message, deadline);
+                put.map_err(|why| format!("the stream toward the {} {why}", peer(toward)))
+            }
+            (stream, Way::Post(headers, target)) => self.post(stream, headers, target, message, deadline),
         }
     }
 
@@ -62,10 +67,25 @@ impl Session for HttpSession {
 }
 
 impl HttpSession {
+    /// Where on the server messages are posted.
+    fn place(&self, target: Option<String>) -> Result<Uri, String> {
+        let Some(target) = target else { return Ok(self.url.clone()) };
+        let mut parts = self.url.clone().into_parts();
+        let wrong = |error: &dyn std::fmt::Display| format!("the server's endpoint cannot be posted to: {error}");
+        parts.path_and_query = Some(target.parse().map_err(|error| wrong(&error as &InvalidUri))?);
+        Uri::from_parts(parts).map_err(|error| wrong(&error))
+    }
+
     /// Posts a message and waits until the server has taken it.
-    fn post(&self, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+    fn post(
+        &self,
+        stream: u32,
+        mut headers: HeaderMap,
+        target: Option<String>,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<(), String> {
         let envelope = Envelope::scan(message);
-        let mut headers = self.exchanges.headers_of(stream).unwrap_or_default();
         OF_ITS_OWN.iter().for_each(|name| drop(headers.remove(name)));
         if modern_version(&envelope).is_some() {
             let others: Vec<HeaderName> =
@@ -87,7 +107,7 @@ impl HttpSession {
         let host = authority.rsplit('@').next().unwrap_or_default();
         headers.insert(header::HOST, HeaderValue::from_str(host).map_err(|error| error.to_string())?);
         headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
-        let mut request = Request::post(self.url.clone());
+        let mut request = Request::post(self.place(target)?);
         if let Some(own) = request.headers_mut() {
             *own = headers;
         }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::socket::{Client, END, EVENTS, Heard, Tap, Wire, chunk, json_answer, post, say, serve};
-use common::{LIMIT, Stage};
+use common::{LIMIT, Stage, until};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -711,6 +711,106 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     assert!(place("stream-closed") > place("message"), "it lives as long as its socket: {events:#?}");
     let opened: BTreeSet<u64> = messages(&events).iter().filter_map(|event| event["stream"].as_u64()).collect();
     assert_eq!(opened.len(), 1);
+}
+
+/// A WebSocket server: it answers each request, and begins a fragmented message of its own where it is told to, which
+/// it ends when it is told so. What it heard is told to the test.
+fn socket_server(tell: Sender<String>) -> SocketAddr {
+    use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+    use tokio_tungstenite::tungstenite::{self, Message};
+
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let server = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("the tap connects");
+        let mut socket = tungstenite::accept(stream).expect("a handshake");
+        while let Ok(message) = socket.read() {
+            let Message::Text(text) = message else { continue };
+            let heard: Value = serde_json::from_str(&text).expect("JSON");
+            let fragment = |text: &'static str, kind, is_final| {
+                Message::Frame(Frame::message(text.as_bytes(), OpCode::Data(kind), is_final))
+            };
+            let answer = match heard["method"].as_str() {
+                Some("begin") => fragment("{\"jsonrpc\":", Data::Text, false),
+                Some("end") => fragment("\"2.0\",\"method\":\"own\"}", Data::Continue, true),
+                Some(_) => Message::text(json!({"jsonrpc": "2.0", "id": heard["id"], "result": {}}).to_string()),
+                None => Message::Ping(tungstenite::Bytes::from_static(b"!")),
+            };
+            socket.send(answer).expect("the client reads");
+            tell.send(text.to_string()).expect("the test listens");
+        }
+    });
+    server
+}
+
+/// A client of a WebSocket behind the tap.
+struct SocketClient(tokio_tungstenite::tungstenite::WebSocket<std::net::TcpStream>);
+
+impl SocketClient {
+    fn connect(tap: SocketAddr) -> Self {
+        let stream = std::net::TcpStream::connect(tap).expect("a connection");
+        stream.set_read_timeout(Some(LIMIT)).expect("a socket");
+        let url = format!("ws://{tap}/mcp");
+        Self(tokio_tungstenite::tungstenite::client(url, stream).expect("a handshake").0)
+    }
+
+    fn say(&mut self, text: impl ToString) {
+        self.0.send(tokio_tungstenite::tungstenite::Message::text(text.to_string())).expect("sent");
+    }
+
+    /// The next message.
+    fn hear(&mut self) -> String {
+        loop {
+            let message = self.0.read().expect("a message");
+            if message.is_text() {
+                return message.into_text().expect("text").to_string();
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
+    const FIRE: [&str; 6] = ["fire", "raw", "--session", "127", "--format", "json"];
+    const AS_SERVER: [&str; 2] = ["--as", "server"];
+    let (tell, heard) = channel();
+    let stage = Stage::new();
+    let tap = Tap::in_front_of(&stage, &format!("ws://{}/mcp", socket_server(tell)), &[]);
+    let mut client = SocketClient::connect(tap.address);
+    let hear = || heard.recv_timeout(LIMIT).expect("the server heard something");
+    // A request beside the client's own: the client sees the answer to its own only.
+    let ours = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/list"}"#;
+    let answered = stage.ok(&[&FIRE[..], &[ours]].concat());
+    assert_eq!(answered.json()["answer"]["result"], json!({}), "{answered:?}");
+    client.say(PING);
+    assert_eq!((client.hear(), hear(), hear()), (PONG.to_owned(), ours.to_owned(), PING.to_owned()));
+    // As the server; what the client answers does not reach it.
+    let asked = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-2","method":"roots/list"}"#;
+    let asking = stage.start(&[&FIRE[..], &AS_SERVER, &[asked]].concat());
+    assert_eq!(client.hear(), asked);
+    client.say(json!({"jsonrpc": "2.0", "id": "mcpreel-0123abcd-2", "result": {"roots": []}}));
+    assert_eq!(asking.end_with_open_stdin().json()["answer"]["result"]["roots"], json!([]));
+    // Between the fragments of another message there is no place.
+    let note = r#"{"jsonrpc":"2.0","method":"ours"}"#;
+    client.say(r#"{"jsonrpc":"2.0","method":"begin"}"#);
+    assert!(hear().contains("begin"), "and nothing else before");
+    let putting = [&FIRE[..], &AS_SERVER, &[note]].concat();
+    // Once it has come to the tap, that tells so.
+    until("the fragment passes", || {
+        let early = stage.run(&[&putting[..], &["--timeout", "20ms"]].concat(), "");
+        early.err().contains("in the middle of a message").then_some(())
+    });
+    let waits = stage.start(&putting);
+    client.say(r#"{"jsonrpc":"2.0","method":"end"}"#);
+    assert_eq!(waits.end_with_open_stdin().code(), 0);
+    let mut rest = std::iter::repeat_with(|| client.hear()).skip_while(|text| text == note);
+    assert_eq!(rest.next().as_deref(), Some(r#"{"jsonrpc":"2.0","method":"own"}"#));
+    let events = tap.end();
+    assert!(told(&events, "unreadable").is_empty(), "{events:#?}");
+    let injected = messages(&events).into_iter().filter(|event| event["injected"] == true);
+    let ways: Vec<&str> = injected.map(|event| event["dir"].as_str().expect("a way")).collect();
+    assert!(ways.starts_with(&["c2s", "s2c", "s2c", "c2s"]) && ways.ends_with(&["s2c"]), "{ways:?}");
 }
 
 /// A session's own answers: the mark that the request carries comes back with it.

@@ -713,6 +713,74 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     assert_eq!(opened.len(), 1);
 }
 
+/// A server that asks something itself before it answers a call, and waits for what it is answered.
+fn asking_server(tell: Sender<Value>) -> SocketAddr {
+    let (answered, answer) = channel::<()>();
+    let (answered, answer, tell) = (Mutex::new(answered), Mutex::new(answer), Mutex::new(tell));
+    serve(move |heard, wire| {
+        if heard.is("GET") {
+            say(wire, EVENTS);
+            thread::sleep(LIMIT);
+            return false;
+        }
+        let message: Value = serde_json::from_slice(&heard.body).expect("JSON");
+        tell.lock().expect("a lock").send(message.clone()).expect("the test listens");
+        if message["method"] == "tools/call" {
+            say(wire, [EVENTS, &event(r#"{"jsonrpc":"2.0","id":77,"method":"roots/list"}"#)].concat());
+            answer.lock().expect("a lock").recv_timeout(LIMIT).expect("an answer of the client's");
+            let result = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"called": true}});
+            say(wire, [event(&result.to_string()), END.to_owned()].concat());
+        } else if message["id"] == 77 {
+            answered.lock().expect("a lock").send(()).expect("the call waits");
+            say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+        } else {
+            say(wire, json_answer(PONG).replacen("\r\n", "\r\nMcp-Session-Id: s\r\n", 1));
+        }
+        true
+    })
+}
+
+#[test]
+fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_refused() {
+    const SESSION: &str = "Mcp-Session-Id: s\r\n";
+    let call = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/call","params":{"name":"x"}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":77,"result":{"roots":[]}}"#;
+    for listens in [true, false] {
+        let (tell, heard) = channel();
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, asking_server(tell), &[]);
+        assert_eq!(post(tap.address, "", PING).status, 200);
+        let mut stream = Client::connect(tap.address);
+        if listens {
+            stream.send(format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\n{SESSION}\r\n"));
+            stream.head().expect("a head");
+        }
+        let calling = stage.start(&["fire", "raw", call, "--session", "127", "--format", "json"]);
+        if listens {
+            assert!(stream.next().expect("the question").contains("\"id\":77,\"method\":\"roots/list\""));
+            assert_eq!(post(tap.address, SESSION, answer).status, 202);
+        }
+        let called = calling.end_with_open_stdin();
+        assert_eq!(called.json()["answer"]["result"]["called"], true, "{called:?}");
+        let answered = heard.iter().nth(2).expect("three messages");
+        assert_eq!(answered["id"], 77);
+        assert_eq!(answered["error"]["code"], if listens { Value::Null } else { json!(-32000) }, "{answered}");
+        let events = tap.end();
+        let told = |event: &&Value| {
+            let text = event["text"].as_str().map_or_else(|| event["message"].to_string(), str::to_owned);
+            let kind =
+                ["roots/list", "called", "tools/call", "-32000", "roots"].into_iter().find(|it| text.contains(it));
+            (kind.unwrap_or("ping"), event["dir"].as_str().unwrap_or("").to_owned(), event["injected"] == true)
+        };
+        let all = messages(&events);
+        let shown: Vec<_> =
+            all.iter().map(told).map(|(kind, way, injected)| format!("{kind} {way} {injected}")).collect();
+        let refused = if listens { "roots c2s false" } else { "-32000 c2s true" };
+        let expected = ["tools/call c2s true", "roots/list s2c true", refused, "called s2c true"];
+        assert_eq!(shown[2..], expected, "{listens}");
+    }
+}
+
 /// A WebSocket server: it answers each request, and begins a fragmented message of its own where it is told to, which
 /// it ends when it is told so. What it heard is told to the test.
 fn socket_server(tell: Sender<String>) -> SocketAddr {

@@ -80,8 +80,7 @@ async fn proxy(
         let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
         let answers = Arc::clone(exchanges.answers());
         let exchanges = Arc::clone(&exchanges);
-        let session =
-            HttpSession { exchanges, answers: Arc::clone(&answers), client, url, headers, runtime: Handle::current() };
+        let session = HttpSession { exchanges, client, url, headers, runtime: Handle::current() };
         control.start(Arc::new(session), answers).map_err(no_socket)?;
     }
     listening::until_ended(proxy.serve(listener)).await?;

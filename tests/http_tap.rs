@@ -967,5 +967,9 @@ fn a_client_that_takes_nothing_holds_up_nobody_else() {
     for _ in 0..20 {
         assert_eq!(post(tap.address, "", PING).body, PONG);
     }
+    // What is put in does not pile up there either: it is refused.
+    let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"];
+    let refused = stage.run(&[&put[..], &["--timeout", "50ms"]].concat(), "");
+    assert!(refused.code() == 4 && refused.err().contains("is not read"), "{refused:?}");
     assert!(tap.peak() < 64 << 20, "{} MiB", tap.peak() >> 20);
 }

@@ -1,7 +1,7 @@
 //! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
 
 use super::answers::Answers;
-use super::control::{Session, choose};
+use super::control::{Put, Session, choose};
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -99,11 +99,11 @@ pub struct GatewaySession {
 }
 
 impl Session for GatewaySession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
         let stream = choose(stream, &self.gateway.streams(), "no client has opened a session yet")?;
         let flags = Flags::toward(toward).with(Flags::INJECTED);
         self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
-        self.gateway.put(stream, toward, message.to_vec())
+        self.gateway.put(stream, toward, message.to_vec()).map(|()| Put::Queued)
     }
 
     fn facts(&self) -> Map<String, Value> {

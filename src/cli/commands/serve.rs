@@ -9,7 +9,7 @@ use crate::drive::sessions::Sessions;
 use crate::extension::REGISTRY;
 use crate::server::{Config, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Session, choose};
+use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
@@ -172,11 +172,11 @@ impl Serving {
 }
 
 impl Session for Serving {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
         }
-        self.order(stream, Arrival::Injected(message.to_vec()))
+        self.order(stream, Arrival::Injected(message.to_vec())).map(|()| Put::Queued)
     }
 
     fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {

@@ -71,31 +71,35 @@ impl Cut {
 }
 
 /// Server-sent events. See [`Cut`].
-#[derive(Default)]
 pub struct Events {
     framer: SseFramer,
     /// So many bytes of what the framer holds went on already.
     gone: usize,
-    /// The last bytes that went on; at the beginning there are none, and an event fits in.
-    tail: Option<[u8; 3]>,
+    /// The last bytes that went on. The beginning is like an event's end.
+    tail: [u8; 3],
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { framer: SseFramer::default(), gone: 0, tail: *b"\0\n\n" }
+    }
 }
 
 impl Events {
     fn note(&mut self, bytes: &[u8]) {
         for byte in &bytes[bytes.len().saturating_sub(3)..] {
-            let [_, second, third] = self.tail.unwrap_or_default();
-            self.tail = Some([second, third, *byte]);
+            self.tail = [self.tail[1], self.tail[2], *byte];
         }
     }
 
     fn is_between(&self) -> bool {
-        self.tail.is_none_or(|tail| [&b"\n\n"[..], b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| tail.ends_with(end)))
+        [&b"\n\n"[..], b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| self.tail.ends_with(end))
     }
 
     fn sift(&mut self, bytes: &[u8], keep: Keep<'_>) -> Vec<u8> {
         if self.framer.pending() == 0 && !self.is_between() {
             // The beginning of this event went on: what it ends with decides where it is over.
-            let tail = self.tail.unwrap_or_default();
+            let tail = self.tail;
             let ends = tail.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
             let begun = [b"x", &tail[tail.len() - ends..]].concat();
             self.framer.push(&begun, |_| {});

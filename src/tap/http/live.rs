@@ -4,7 +4,7 @@
 use super::body::{Piece, Reading};
 use super::{Exchanges, Way};
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
-use crate::tap::control::Session;
+use crate::tap::control::{Put, Session};
 use crate::tap::gate::peer;
 use crate::transport::http::{Body, HttpClient, full};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
@@ -55,8 +55,8 @@ pub struct HttpSession {
 }
 
 impl Session for HttpSession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
-        match self.exchanges.way(stream, toward)? {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String> {
+        let put = match self.exchanges.way(stream, toward)? {
             (_, Way::Into(inlet)) => {
                 let put = inlet.put(message, deadline);
                 put.map_err(|why| format!("the stream toward the {} {why}", peer(toward)))
@@ -70,7 +70,8 @@ impl Session for HttpSession {
                 // A server may send its head with the answer only: then it has the message, and that is waited for.
                 told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
             }
-        }
+        };
+        put.map(|()| Put::Written)
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -254,11 +254,7 @@ fn open_socket(
 ) -> Result<Option<Bound>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About { name: name.to_owned(), role: "serve", server, transport, reel: None };
-    let (bound, control) = live::open_socket(about, &context.printer).unzip();
-    if let Some(control) = control {
-        control.start(Arc::new(serving), Arc::clone(answers)).map_err(failed)?;
-    }
-    Ok(bound)
+    live::open(about, Arc::new(serving), answers, &context.printer)
 }
 
 fn run_stdio(

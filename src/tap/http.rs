@@ -355,7 +355,7 @@ impl Exchanges {
             state.connections.retain(|_, of| *of != stream);
             let endpoint = self.resolve(&exchange, &endpoint);
             if endpoint.leads_past {
-                self.tell_bypass(stream, number);
+                self.tell_bypass(stream);
             }
             state.endpoints.insert(endpoint.target.clone(), stream);
             exchange.endpoint = Some(endpoint);
@@ -376,10 +376,10 @@ impl Exchanges {
     }
 
     /// Whoever follows such an endpoint is not seen here: that is worth knowing.
-    fn tell_bypass(&self, stream: u32, exchange: u32) {
+    fn tell_bypass(&self, stream: u32) {
         const WHY: &str =
             "the server's endpoint event names a whole URL, so that what its clients send goes past the tap";
-        self.transport(stream, exchange, Flags::SERVER_TO_CLIENT, &json!({"what": "bypassed", "reason": WHY}));
+        self.queue.note(Ready::about(EventKind::Gap, stream), &json!({"reason": WHY}));
         (self.complain)(&format!("{WHY}; have the server name a path only, or its address as clients see it"));
     }
 

@@ -102,8 +102,8 @@ impl Session for GatewaySession {
     fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
         let stream = choose(stream, &self.gateway.streams(), "no client has opened a session yet")?;
         let flags = Flags::toward(toward).with(Flags::INJECTED);
-        self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
-        self.gateway.put(stream, toward, message.to_vec()).map(|()| Put::Queued)
+        let record = |message: &[u8]| self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
+        self.gateway.put(stream, toward, message.to_vec(), record).map(|()| Put::Queued)
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -10,9 +10,9 @@ mod cut;
 mod inlet;
 pub mod live;
 mod sluice;
+mod ways;
 
 use super::answers::Answers;
-use super::control::choose;
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -31,9 +31,10 @@ use inlet::Inlet;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::json;
 use sluice::TapSluice;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
+use ways::Endpoint;
 
 /// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
 const SESSION: &str = "mcp-session-id";
@@ -94,25 +95,6 @@ struct Exchange {
     inlets: [Option<Arc<Inlet>>; 2],
 }
 
-/// Where HTTP+SSE wants messages posted.
-#[derive(Clone)]
-struct Endpoint {
-    /// Path and query.
-    target: String,
-    /// Whether it is on the server that the tap stands in front of.
-    is_here: bool,
-    /// Whether a client that follows it leaves the tap aside.
-    leads_past: bool,
-}
-
-/// The way that a message takes which is put in.
-enum Way {
-    /// Between the messages of an open stream.
-    Into(Arc<Inlet>),
-    /// By a request of our own with these headers; to this path and query, or where there are none, to the endpoint.
-    Post(HeaderMap, Option<String>),
-}
-
 impl Exchanges {
     /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
     pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
@@ -131,64 +113,6 @@ impl Exchanges {
     /// Who waits for answers to messages that were put in.
     pub fn answers(&self) -> &Arc<Answers> {
         &self.answers
-    }
-
-    /// The sessions that live, by their streams' numbers: what can be spoken to their servers.
-    pub fn sessions(&self) -> Vec<u32> {
-        let state = self.lock();
-        let joined = state.open_inlets(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
-        joined.chain(state.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
-    }
-
-    /// The session that is meant, and the way of a message to its server or its client.
-    fn way(&self, stream: u32, toward: Direction) -> Result<(u32, Way), String> {
-        match toward {
-            Direction::ClientToServer => {
-                let stream = choose(stream, &self.sessions(), "no client has sent anything yet")?;
-                Ok((stream, self.way_to_server(stream)?))
-            }
-            Direction::ServerToClient => {
-                let state = self.lock();
-                let open = state.open_inlets(toward).map(|(exchange, _)| exchange.stream).collect::<BTreeSet<u32>>();
-                let open: Vec<u32> = open.into_iter().collect();
-                let stream = choose(stream, &open, "no client has an event stream open")
-                    .map_err(|why| state.coding_of(stream).map_or(why, compressed))?;
-                let mut inlets: Vec<_> =
-                    state.open_inlets(toward).filter(|(exchange, _)| exchange.stream == stream).collect();
-                // What belongs to no request goes on the stream that a GET opened.
-                inlets.sort_by_key(|(exchange, _)| exchange.method == Method::GET);
-                let (_, inlet) = inlets.pop().ok_or("the client has no event stream open")?;
-                Ok((stream, Way::Into(Arc::clone(inlet))))
-            }
-        }
-    }
-
-    fn way_to_server(&self, stream: u32) -> Result<Way, String> {
-        let state = self.lock();
-        let mut inlets = state.open_inlets(Direction::ClientToServer);
-        if let Some((_, inlet)) = inlets.find(|(exchange, _)| exchange.stream == stream) {
-            return Ok(Way::Into(Arc::clone(inlet)));
-        }
-        let headers = state.heads.get(&stream).cloned().ok_or("the session has ended")?;
-        let mut of_stream = state.open.values().filter(|exchange| exchange.stream == stream);
-        let Some((exchange, endpoint)) = of_stream.find_map(|it| Some((it, it.endpoint.as_ref()?))) else {
-            return Ok(Way::Post(headers, None));
-        };
-        if let Some(coding) = &exchange.coding {
-            return Err(compressed(coding));
-        }
-        if !endpoint.is_here {
-            return Err("the server wants messages posted to another server; nothing is sent there".to_owned());
-        }
-        Ok(Way::Post(headers, Some(endpoint.target.clone())))
-    }
-
-    /// The stream that a client opened to hear what belongs to no request of its own.
-    fn listener(&self, stream: u32) -> Option<Arc<Inlet>> {
-        let state = self.lock();
-        let mut inlets = state.open_inlets(Direction::ServerToClient);
-        let is_listening = |exchange: &Exchange| exchange.stream == stream && exchange.method == Method::GET;
-        inlets.find(|(exchange, _)| is_listening(exchange)).map(|(_, inlet)| Arc::clone(inlet))
     }
 
     fn record_injected(&self, stream: u32, direction: Direction, framing: Framing, payload: &[u8]) {
@@ -306,7 +230,10 @@ impl Exchanges {
         let speaks = matches!(exchange.method, Method::GET | Method::POST) && exchange.is_mcp;
         let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
         if speaks && is_known && head.status.is_success() {
-            state.heads.insert(exchange.stream, exchange.headers.clone());
+            let is_post = exchange.method == Method::POST;
+            // An endpoint that comes on a stream is read against the headers that asked for it.
+            let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
+            state.heads.insert(exchange.stream, headers);
         }
         if exchange.method == Method::DELETE
             && head.status.is_success()
@@ -361,26 +288,6 @@ impl Exchanges {
             exchange.endpoint = Some(endpoint);
         }
         state.open.insert(number, exchange);
-    }
-
-    /// Where an endpoint leads, read as the client reads it: against the URL that it knows.
-    fn resolve(&self, exchange: &Exchange, endpoint: &str) -> Endpoint {
-        let host = text(exchange.headers.get(header::HOST)).unwrap_or_else(|| "server".to_owned());
-        let base = url::Url::parse(&format!("http://{host}")).and_then(|here| here.join(&exchange.target));
-        let Ok((base, to)) = base.and_then(|base| base.join(endpoint).map(|to| (base, to))) else {
-            return Endpoint { target: endpoint.to_owned(), is_here: false, leads_past: false };
-        };
-        let leads_past = to.origin() != base.origin();
-        let is_here = !leads_past || Some(to.origin()) == self.origin;
-        Endpoint { target: to[url::Position::BeforePath..url::Position::AfterQuery].to_owned(), is_here, leads_past }
-    }
-
-    /// Whoever follows such an endpoint is not seen here: that is worth knowing.
-    fn tell_bypass(&self, stream: u32) {
-        const WHY: &str =
-            "the server's endpoint event names a whole URL, so that what its clients send goes past the tap";
-        self.queue.note(Ready::about(EventKind::Gap, stream), &json!({"reason": WHY}));
-        (self.complain)(&format!("{WHY}; have the server name a path only, or its address as clients see it"));
     }
 
     fn end(&self, number: u32, direction: Direction, reason: Option<&str>) {
@@ -492,19 +399,6 @@ impl Exchange {
 }
 
 impl State {
-    /// What messages that go `toward` can be put into.
-    fn open_inlets(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<Inlet>)> {
-        let all = self.open.values().filter_map(move |it| Some((it, it.inlets[toward as usize].as_ref()?)));
-        all.filter(|(_, inlet)| inlet.is_open())
-    }
-
-    /// The coding of an event stream of this session, or with 0 of any.
-    fn coding_of(&self, stream: u32) -> Option<&str> {
-        let of_stream = self.open.values().filter(|exchange| stream == 0 || exchange.stream == stream);
-        let mut events = of_stream.filter(|exchange| matches!(exchange.response, Reading::Events(_)));
-        events.find_map(|exchange| exchange.coding.as_deref())
-    }
-
     fn remember(&mut self, session: &str, stream: u32) {
         self.sessions.insert(session.to_owned(), stream);
         self.order.push_back(session.to_owned());
@@ -567,11 +461,6 @@ impl Watch for Exchanges {
         let (answers, queue) = (Arc::clone(&self.answers), Arc::clone(&self.queue));
         Some(Box::new(TapSluice { cut, inlet, answers, queue, stream: exchange.stream, direction }))
     }
-}
-
-/// Why nothing is put into a stream that is not read as it stands.
-fn compressed(coding: &str) -> String {
-    format!("the event stream is compressed ({coding}), and nothing can be put in or taken out there")
 }
 
 /// A path without the slash that some servers redirect to.

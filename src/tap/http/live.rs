@@ -1,8 +1,9 @@
 //! A tapped HTTP session for its control socket: a message to the server is a request of our own with the session's
 //! headers; one to the client is put between the events of a stream that is open.
 
+use super::Exchanges;
 use super::body::{Piece, Reading};
-use super::{Exchanges, Way};
+use super::ways::Way;
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::tap::control::{Put, Session};
 use crate::tap::gate::peer;

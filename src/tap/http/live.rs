@@ -37,6 +37,9 @@ const TOLD: usize = 400;
 
 /// The code of the error that a server's request is answered with where nobody can be asked.
 const NOBODY: i64 = -32000;
+/// What that error says.
+const UNASKED: &str = "mcpreel: this was asked on the stream of a message that was put into the session, and the \
+    client has no stream open on which it could be asked";
 /// How long a request of the server's may wait to go into its client's stream, and its refusal to be taken.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -196,9 +199,7 @@ impl HttpSession {
         }
         self.exchanges.record_injected(post.stream, Direction::ServerToClient, Framing::Whole, &request);
         let Some(id) = Envelope::scan(&request).id else { return };
-        let told = "mcpreel: this was asked on the stream of a message that was put into the session, and the client has \
-            no stream open on which it could be asked";
-        let error = json!({"code": NOBODY, "message": told}).to_string();
+        let error = json!({"code": NOBODY, "message": UNASKED}).to_string();
         let answer = [br#"{"jsonrpc":"2.0","id":"#, id.0, br#","error":"#, error.as_bytes(), b"}"].concat();
         if let Ok(refusal) = self.request(post, &answer) {
             let _ = timeout(PATIENCE, self.client.send(refusal)).await;

@@ -53,7 +53,7 @@ pub struct Validator {
     /// Traffic was lost that may have belonged to any connection, so to one not seen yet too.
     lost: bool,
     /// Connections that traffic was lost of before any was seen.
-    lost_streams: BTreeSet<u32>,
+    lost_streams: BTreeMap<u32, u64>,
     /// Connections to servers that clients reach through a listener.
     behind_listener: BTreeSet<u32>,
     report: Report,
@@ -67,7 +67,7 @@ impl Validator {
             options,
             connections: BTreeMap::new(),
             lost: false,
-            lost_streams: BTreeSet::new(),
+            lost_streams: BTreeMap::new(),
             behind_listener: BTreeSet::new(),
             report: Report::default(),
             kept: BTreeMap::new(),
@@ -89,7 +89,9 @@ impl Validator {
                 let mut connection = Connection::new();
                 // Over HTTP, what names no session may be a part of one: its beginning went another way.
                 let is_part = event.header.exchange != 0 && !begins_session(event.body());
-                if self.lost || self.lost_streams.remove(&stream) || is_part {
+                let gap = self.lost_streams.remove(&stream);
+                gap.into_iter().for_each(|seq| connection.note_gap(seq));
+                if self.lost || is_part {
                     connection.lose_track();
                 }
                 if self.behind_listener.contains(&stream) {
@@ -112,7 +114,7 @@ impl Validator {
             EventKind::StreamClosed | EventKind::Gap => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
-                    self.lost_streams.insert(stream);
+                    self.lost_streams.insert(stream, event.header.seq);
                     return;
                 }
                 None => return,
@@ -120,7 +122,7 @@ impl Validator {
             _ => return,
         };
         match event.header.kind {
-            EventKind::Gap => connection.lose_track(),
+            EventKind::Gap => connection.note_gap(event.header.seq),
             EventKind::StreamClosed => connection.close(event.header.time),
             _ => connection.take_event(event),
         }

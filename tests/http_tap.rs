@@ -7,7 +7,7 @@
 mod common;
 
 use common::socket::{Client, END, EVENTS, Heard, Tap, Wire, chunk, json_answer, post, say, serve};
-use common::{LIMIT, Stage};
+use common::{LIMIT, Stage, until};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -483,8 +483,12 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     client.head().expect("a head");
     let mut heard = client.next().expect("the beginning");
     let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
-    stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
+    let put = ["fire", "raw", ours, "--session", "127", "--as", "server"];
+    let early = stage.run(&[&put[..], &["--timeout", "20ms"]].concat(), "");
+    assert!(early.code() == 4 && early.err().contains("in the middle of a message"), "{early:?}");
+    let putting = stage.start(&put);
     go.send(()).expect("the server waits");
+    assert_eq!(putting.end_with_open_stdin().code(), 0);
     while !heard.contains("ours") {
         heard.push_str(&client.next().expect("more"));
     }
@@ -494,6 +498,140 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     let events = tap.end();
     let blocks: String = messages(&events).iter().filter_map(|event| event["text"].as_str()).collect();
     assert_eq!(blocks, heard, "the reel has the order in which the client got it");
+}
+
+/// An HTTP+SSE server whose stream begins with this endpoint: what is posted is answered on the stream, each answer
+/// behind half an event of the server's own, and told to the test.
+fn sse_server(endpoint: &'static str, tell: Sender<Heard>) -> SocketAddr {
+    let (posted, to_stream) = channel::<Value>();
+    let (shared, tell) = (Mutex::new((posted, to_stream)), Mutex::new(tell));
+    serve(move |heard, wire| {
+        if heard.is("GET") {
+            let here = heard.head.header("host").expect("a host");
+            let endpoint = endpoint.replace("HERE", here);
+            say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
+            let to_stream = std::mem::replace(&mut shared.lock().expect("a lock").1, channel().1);
+            while let Ok(request) = to_stream.recv_timeout(LIMIT) {
+                if request["method"] == "end" {
+                    break;
+                }
+                say(wire, chunk("id: 7\ndata: {\"jsonrpc\":\"2.0\","));
+                say(wire, chunk("\"method\":\"own\"}\r\n\r\n"));
+                if !request["id"].is_null() {
+                    let result = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"for": request["method"]}});
+                    let result = result.to_string();
+                    let (first, rest) = result.split_at(20);
+                    say(
+                        wire,
+                        [chunk(&format!("id: 8\nevent: message\ndata: {first}")), chunk(&format!("{rest}\n\n"))]
+                            .concat(),
+                    );
+                }
+            }
+            say(wire, END);
+            return false;
+        }
+        if heard.target().starts_with("/messages") {
+            let message = serde_json::from_slice(&heard.body).expect("JSON");
+            shared.lock().expect("a lock").0.send(message).expect("the stream waits");
+            say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
+        } else {
+            say(wire, "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n");
+        }
+        let _ = tell.lock().expect("a lock").send(heard.clone());
+        true
+    })
+}
+
+/// A client of such a server, that has its endpoint.
+fn sse_client(tap: &Tap<'_>) -> Client {
+    let mut stream = Client::connect(tap.address);
+    stream
+        .send("GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer sesame\r\n");
+    stream.send("MCP-Protocol-Version: 2024-11-05\r\nLast-Event-ID: 3\r\n\r\n");
+    stream.head().expect("a head");
+    assert!(stream.next().expect("an endpoint").contains("endpoint"));
+    stream
+}
+
+#[test]
+fn a_request_put_into_an_sse_session_goes_to_its_endpoint_and_its_answer_to_who_asked() {
+    for endpoint in ["/messages?s=1", "messages?s=1", "http://HERE/messages?s=1"] {
+        let (tell, posted) = channel();
+        let stage = Stage::new();
+        let server = sse_server(endpoint, tell);
+        let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+        let mut stream = sse_client(&tap);
+        for (number, method) in ["ping", "tools/list"].into_iter().enumerate() {
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":"mcpreel-0123abcd-{number}","method":"{method}"}}"#);
+            let output = stage.ok(&["fire", "raw", &asked, "--session", "127", "--format", "json"]);
+            assert_eq!(output.json()["answer"]["result"]["for"], method, "{endpoint}: {output:?}");
+            let heard = posted.recv_timeout(LIMIT).expect("posted");
+            assert_eq!((heard.target(), String::from_utf8_lossy(&heard.body)), ("/messages?s=1", asked.into()));
+            assert_eq!(heard.head.header("authorization"), Some("Bearer sesame"));
+            assert_eq!(heard.head.header("mcp-protocol-version"), Some("2024-11-05"));
+            assert_eq!(heard.head.header("last-event-id"), None);
+        }
+        // Toward the client it goes on the same stream.
+        let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
+        stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
+        stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"end"}"#, "--session", "127"]);
+        let rest: String = std::iter::from_fn(|| stream.next()).collect();
+        let own = "id: 7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"own\"}\r\n\r\n";
+        let expected = [own, "id: 8\n\n", own, "id: 8\n\n", &format!("event: message\ndata: {ours}\n\n")].concat();
+        assert_eq!(rest, expected, "{endpoint}");
+        let events = tap.end();
+        let injected = messages(&events).into_iter().filter(|event| event["injected"] == true);
+        let ways: Vec<_> = injected.map(|event| (event["dir"].as_str().expect("a way"), &event["stream"])).collect();
+        let one = json!(1);
+        assert_eq!(ways, [("c2s", &one), ("s2c", &one), ("c2s", &one), ("s2c", &one), ("s2c", &one), ("c2s", &one)]);
+    }
+}
+
+#[test]
+fn an_endpoint_elsewhere_is_told_and_nothing_is_sent_there() {
+    let (tell, _posted) = channel();
+    let stage = Stage::new();
+    let server = sse_server("http://other.example/messages?s=1", tell);
+    let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+    let mut stream = sse_client(&tap);
+    let refused = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127"], "");
+    assert!(refused.code() == 4 && refused.err().contains("another server"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&stage.read("told")).contains("goes past the tap"));
+    stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"]);
+    stream.next().expect("what was put in");
+    assert_eq!(tap.end().iter().filter(|event| event["event"] == "gap" && event["stream"] == 1).count(), 1);
+    let shown = stage.ok(&["show", "t.reel"]).out();
+    assert!(shown.contains("goes past the tap"), "{shown}");
+    let report = stage.run(&["validate", "t.reel"], "").out();
+    assert!(report.contains("stream/not-checked") && report.contains("a gap"), "{report}");
+}
+
+#[test]
+fn nothing_is_put_into_a_compressed_stream() {
+    use flate2::write::GzEncoder;
+    let server = serve(|_, wire| {
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"event: endpoint\ndata: /messages?s=1\n\n").expect("a Vec takes all");
+        gzip.flush().expect("a Vec takes all");
+        let body = gzip.get_ref();
+        say(wire, EVENTS.replacen("\r\n", "\r\nContent-Encoding: gzip\r\n", 1));
+        say(wire, [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n"].concat());
+        thread::sleep(LIMIT);
+        false
+    });
+    let stage = Stage::new();
+    let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
+    let mut stream = Client::connect(tap.address);
+    stream.get("/sse");
+    stream.head().expect("a head");
+    stream.next().expect("an endpoint");
+    for side in ["host", "server"] {
+        let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", side];
+        let refused = stage.run(&put, "");
+        assert!(refused.code() == 4 && refused.err().contains("compressed (gzip)"), "{refused:?}");
+    }
+    tap.end();
 }
 
 #[test]
@@ -596,6 +734,174 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     assert_eq!(opened.len(), 1);
 }
 
+/// A server that asks something itself before it answers a call, and waits for what it is answered.
+fn asking_server(tell: Sender<Value>) -> SocketAddr {
+    let (answered, answer) = channel::<()>();
+    let (answered, answer, tell) = (Mutex::new(answered), Mutex::new(answer), Mutex::new(tell));
+    serve(move |heard, wire| {
+        if heard.is("GET") {
+            say(wire, EVENTS);
+            thread::sleep(LIMIT);
+            return false;
+        }
+        let message: Value = serde_json::from_slice(&heard.body).expect("JSON");
+        tell.lock().expect("a lock").send(message.clone()).expect("the test listens");
+        if message["method"] == "tools/call" {
+            say(wire, [EVENTS, &event(r#"{"jsonrpc":"2.0","id":77,"method":"roots/list"}"#)].concat());
+            answer.lock().expect("a lock").recv_timeout(LIMIT).expect("an answer of the client's");
+            let result = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"called": true}});
+            say(wire, [event(&result.to_string()), END.to_owned()].concat());
+        } else if message["id"] == 77 {
+            answered.lock().expect("a lock").send(()).expect("the call waits");
+            say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+        } else {
+            say(wire, json_answer(PONG).replacen("\r\n", "\r\nMcp-Session-Id: s\r\n", 1));
+        }
+        true
+    })
+}
+
+#[test]
+fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_refused() {
+    const SESSION: &str = "Mcp-Session-Id: s\r\n";
+    let call = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/call","params":{"name":"x"}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":77,"result":{"roots":[]}}"#;
+    for listens in [true, false] {
+        let (tell, heard) = channel();
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, asking_server(tell), &[]);
+        assert_eq!(post(tap.address, "", PING).status, 200);
+        let mut stream = Client::connect(tap.address);
+        if listens {
+            stream.send(format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\n{SESSION}\r\n"));
+            stream.head().expect("a head");
+        }
+        let calling = stage.start(&["fire", "raw", call, "--session", "127", "--format", "json"]);
+        if listens {
+            assert!(stream.next().expect("the question").contains("\"id\":77,\"method\":\"roots/list\""));
+            assert_eq!(post(tap.address, SESSION, answer).status, 202);
+        }
+        let called = calling.end_with_open_stdin();
+        assert_eq!(called.json()["answer"]["result"]["called"], true, "{called:?}");
+        let answered = heard.iter().nth(2).expect("three messages");
+        assert_eq!(answered["id"], 77);
+        assert_eq!(answered["error"]["code"], if listens { Value::Null } else { json!(-32000) }, "{answered}");
+        let events = tap.end();
+        let told = |event: &&Value| {
+            let text = event["text"].as_str().map_or_else(|| event["message"].to_string(), str::to_owned);
+            let kind =
+                ["roots/list", "called", "tools/call", "-32000", "roots"].into_iter().find(|it| text.contains(it));
+            (kind.unwrap_or("ping"), event["dir"].as_str().unwrap_or("").to_owned(), event["injected"] == true)
+        };
+        let all = messages(&events);
+        let shown: Vec<_> =
+            all.iter().map(told).map(|(kind, way, injected)| format!("{kind} {way} {injected}")).collect();
+        let refused = if listens { "roots c2s false" } else { "-32000 c2s true" };
+        let expected = ["tools/call c2s true", "roots/list s2c true", refused, "called s2c true"];
+        assert_eq!(shown[2..], expected, "{listens}");
+    }
+}
+
+/// A WebSocket server: it answers each request, and begins a fragmented message of its own where it is told to, which
+/// it ends when it is told so. What it heard is told to the test.
+fn socket_server(tell: Sender<String>) -> SocketAddr {
+    use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+    use tokio_tungstenite::tungstenite::{self, Message};
+
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let server = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("the tap connects");
+        let mut socket = tungstenite::accept(stream).expect("a handshake");
+        while let Ok(message) = socket.read() {
+            let Message::Text(text) = message else { continue };
+            let heard: Value = serde_json::from_str(&text).expect("JSON");
+            let fragment = |text: &'static str, kind, is_final| {
+                Message::Frame(Frame::message(text.as_bytes(), OpCode::Data(kind), is_final))
+            };
+            let answer = match heard["method"].as_str() {
+                Some("begin") => fragment("{\"jsonrpc\":", Data::Text, false),
+                Some("end") => fragment("\"2.0\",\"method\":\"own\"}", Data::Continue, true),
+                Some(_) => Message::text(json!({"jsonrpc": "2.0", "id": heard["id"], "result": {}}).to_string()),
+                None => Message::Ping(tungstenite::Bytes::from_static(b"!")),
+            };
+            socket.send(answer).expect("the client reads");
+            tell.send(text.to_string()).expect("the test listens");
+        }
+    });
+    server
+}
+
+/// A client of a WebSocket behind the tap.
+struct SocketClient(tokio_tungstenite::tungstenite::WebSocket<std::net::TcpStream>);
+
+impl SocketClient {
+    fn connect(tap: SocketAddr) -> Self {
+        let stream = std::net::TcpStream::connect(tap).expect("a connection");
+        stream.set_read_timeout(Some(LIMIT)).expect("a socket");
+        let url = format!("ws://{tap}/mcp");
+        Self(tokio_tungstenite::tungstenite::client(url, stream).expect("a handshake").0)
+    }
+
+    fn say(&mut self, text: impl ToString) {
+        self.0.send(tokio_tungstenite::tungstenite::Message::text(text.to_string())).expect("sent");
+    }
+
+    /// The next message.
+    fn hear(&mut self) -> String {
+        loop {
+            let message = self.0.read().expect("a message");
+            if message.is_text() {
+                return message.into_text().expect("text").to_string();
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
+    const FIRE: [&str; 6] = ["fire", "raw", "--session", "127", "--format", "json"];
+    const AS_SERVER: [&str; 2] = ["--as", "server"];
+    let (tell, heard) = channel();
+    let stage = Stage::new();
+    let tap = Tap::in_front_of(&stage, &format!("ws://{}/mcp", socket_server(tell)), &[]);
+    let mut client = SocketClient::connect(tap.address);
+    let hear = || heard.recv_timeout(LIMIT).expect("the server heard something");
+    // A request beside the client's own: the client sees the answer to its own only.
+    let ours = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/list"}"#;
+    let answered = stage.ok(&[&FIRE[..], &[ours]].concat());
+    assert_eq!(answered.json()["answer"]["result"], json!({}), "{answered:?}");
+    client.say(PING);
+    assert_eq!((client.hear(), hear(), hear()), (PONG.to_owned(), ours.to_owned(), PING.to_owned()));
+    // As the server; what the client answers does not reach it.
+    let asked = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-2","method":"roots/list"}"#;
+    let asking = stage.start(&[&FIRE[..], &AS_SERVER, &[asked]].concat());
+    assert_eq!(client.hear(), asked);
+    client.say(json!({"jsonrpc": "2.0", "id": "mcpreel-0123abcd-2", "result": {"roots": []}}));
+    assert_eq!(asking.end_with_open_stdin().json()["answer"]["result"]["roots"], json!([]));
+    // Between the fragments of another message there is no place.
+    let note = r#"{"jsonrpc":"2.0","method":"ours"}"#;
+    client.say(r#"{"jsonrpc":"2.0","method":"begin"}"#);
+    assert!(hear().contains("begin"), "and nothing else before");
+    let putting = [&FIRE[..], &AS_SERVER, &[note]].concat();
+    // Once it has come to the tap, that tells so.
+    until("the fragment passes", || {
+        let early = stage.run(&[&putting[..], &["--timeout", "20ms"]].concat(), "");
+        early.err().contains("in the middle of a message").then_some(())
+    });
+    let waits = stage.start(&putting);
+    client.say(r#"{"jsonrpc":"2.0","method":"end"}"#);
+    assert_eq!(waits.end_with_open_stdin().code(), 0);
+    let mut rest = std::iter::repeat_with(|| client.hear()).skip_while(|text| text == note);
+    assert_eq!(rest.next().as_deref(), Some(r#"{"jsonrpc":"2.0","method":"own"}"#));
+    let events = tap.end();
+    assert!(told(&events, "unreadable").is_empty(), "{events:#?}");
+    let injected = messages(&events).into_iter().filter(|event| event["injected"] == true);
+    let ways: Vec<&str> = injected.map(|event| event["dir"].as_str().expect("a way")).collect();
+    assert!(ways.starts_with(&["c2s", "s2c", "s2c", "c2s"]) && ways.ends_with(&["s2c"]), "{ways:?}");
+}
+
 /// A session's own answers: the mark that the request carries comes back with it.
 fn marks(heard: &Heard, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
     let request: Value = serde_json::from_slice(&heard.body).expect("JSON");
@@ -682,5 +988,9 @@ fn a_client_that_takes_nothing_holds_up_nobody_else() {
     for _ in 0..20 {
         assert_eq!(post(tap.address, "", PING).body, PONG);
     }
+    // What is put in does not pile up there either: it is refused.
+    let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"];
+    let refused = stage.run(&[&put[..], &["--timeout", "50ms"]].concat(), "");
+    assert!(refused.code() == 4 && refused.err().contains("is not read"), "{refused:?}");
     assert!(tap.peak() < 64 << 20, "{} MiB", tap.peak() >> 20);
 }

@@ -821,7 +821,6 @@ impl Watch for Kept {
             Seen::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
             Seen::ResponseEnd(why) => format!("< end {why:?}"),
             Seen::Refused(status, why) => format!("< {status} {why}"),
-            Seen::Inserted(block) => format!("+ {}", String::from_utf8_lossy(block)),
         });
     }
 

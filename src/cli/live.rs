@@ -8,13 +8,15 @@ use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
 use crate::session::Tracker;
-use crate::tap::control::Control;
+use crate::tap::answers::Answers;
+use crate::tap::control::{Control, Session};
 use crate::tap::inject::MARK;
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the sockets lie: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in `/run/user/UID`, whichever is
@@ -47,6 +49,22 @@ pub struct About {
     pub transport: &'static str,
     /// Where its reel lies, where it has one.
     pub reel: Option<PathBuf>,
+}
+
+/// Makes the socket of a session that begins, and answers on it for as long as what comes back is kept.
+pub fn open(
+    about: About,
+    session: Arc<dyn Session>,
+    answers: &Arc<Answers>,
+    printer: &Printer,
+) -> Result<Option<Bound>, CommandError> {
+    let (bound, control) = open_socket(about, printer).unzip();
+    if let Some(control) = control {
+        control.start(session, Arc::clone(answers)).map_err(|error| {
+            CommandError::new(ErrorKind::Internal, format!("cannot answer on the control socket: {error}"))
+        })?;
+    }
+    Ok(bound)
 }
 
 /// Makes the socket of a session that begins. Where that cannot be, it is told once and the session goes on without.

@@ -2,7 +2,7 @@
 //! What passes is recorded by the onlookers of the link; here is only what is made up for the client's sake.
 
 use super::answers::Answers;
-use super::control::Session;
+use super::control::{Put, Session};
 use super::queue::{Queue, Ready};
 use crate::trace::{EventKind, Flags};
 use crate::transport::{Incoming, Link, Undelivered};
@@ -110,11 +110,12 @@ impl Desk {
 }
 
 impl Session for Desk {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
         if stream != 0 && stream != self.stream {
             return Err(format!("there is no stream {stream}: this session is {}", self.stream));
         }
-        self.orders.try_send((toward, message.to_vec())).map_err(|_| "the session takes nothing now".to_owned())
+        let ordered = self.orders.try_send((toward, message.to_vec()));
+        ordered.map(|()| Put::Queued).map_err(|_| "the session takes nothing now".to_owned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
 
 use super::answers::Answers;
-use super::control::{Session, several_sessions};
+use super::control::{Put, Session, choose};
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
@@ -99,17 +99,11 @@ pub struct GatewaySession {
 }
 
 impl Session for GatewaySession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<(), String> {
-        let streams = self.gateway.streams();
-        let stream = match (stream, &streams[..]) {
-            (0, [only]) => *only,
-            (0, []) => return Err("no client has opened a session yet".to_owned()),
-            (0, several) => return Err(several_sessions(several)),
-            (named, _) => named,
-        };
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
+        let stream = choose(stream, &self.gateway.streams(), "no client has opened a session yet")?;
         let flags = Flags::toward(toward).with(Flags::INJECTED);
-        self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
-        self.gateway.put(stream, toward, message.to_vec())
+        let record = |message: &[u8]| self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
+        self.gateway.put(stream, toward, message.to_vec(), record).map(|()| Put::Queued)
     }
 
     fn facts(&self) -> Map<String, Value> {

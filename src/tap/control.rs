@@ -42,10 +42,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Called with each fact that comes of an order, and whether it is the last.
 pub type Heard = Box<dyn Fn(Value, bool) + Send>;
 
+/// How far a message came that was put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is on its way to the peer.
+    Written,
+    /// It waits for its turn in the session; how much may wait there is bounded.
+    Queued,
+}
+
 /// What a live session can do for those who connect.
 pub trait Session: Send + Sync {
     /// Puts a message into the live connection, by `deadline`; the error is a sentence.
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String>;
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String>;
 
     /// Does something of its own accord: only a server of ours can.
     fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
@@ -59,11 +68,18 @@ pub trait Session: Send + Sync {
     }
 }
 
-/// Why none of several sessions is taken.
-pub fn several_sessions(streams: &[u32]) -> String {
-    let names: Vec<String> = streams.iter().map(u32::to_string).collect();
-    let first = names.first().map_or("1", String::as_str);
-    format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", "))
+/// The stream that is meant: the one named, or with 0 the only one that there is; `none` says why there is none.
+pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
+    match (named, streams) {
+        (0, []) => Err(none.to_owned()),
+        (0, [only]) => Ok(*only),
+        (0, [first, ..]) => {
+            let names: Vec<String> = streams.iter().map(u32::to_string).collect();
+            Err(format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", ")))
+        }
+        (named, all) if all.contains(&named) => Ok(named),
+        (named, _) => Err(format!("stream {named} has no open connection that could take it")),
+    }
 }
 
 /// A socket that listens, and what is told of its session.
@@ -247,8 +263,10 @@ fn send(
     let now = Instant::now();
     let put = || desk.session.put(toward, stream, message, now + wait.min(PATIENCE));
     let Some(id) = id else {
-        put()?;
-        outbox.push(&json!({"tag": tag, "sent": true}));
+        outbox.push(&match put()? {
+            Put::Written => json!({"tag": tag, "sent": true}),
+            Put::Queued => json!({"tag": tag, "queued": true}),
+        });
         return Ok(());
     };
     let (theirs, tag) = (Arc::clone(outbox), tag.clone());
@@ -266,7 +284,7 @@ fn send(
     desk.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
     outbox.look();
     // Where it was given up meanwhile, that was told.
-    put().or_else(|why| if desk.answers.forget(&key) { Err(why) } else { Ok(()) })
+    put().map(drop).or_else(|why| if desk.answers.forget(&key) { Err(why) } else { Ok(()) })
 }
 
 /// What waits to be written to one connection.
@@ -366,13 +384,13 @@ mod tests {
     struct Kept(Mutex<Vec<String>>);
 
     impl Session for Kept {
-        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
+        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
             if stream > 0 {
                 return Err("there is no such stream".to_owned());
             }
             let text = format!("{} {}", toward.short(), String::from_utf8_lossy(message));
             self.0.lock().expect("not poisoned").push(text);
-            Ok(())
+            Ok(Put::Written)
         }
     }
 

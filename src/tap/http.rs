@@ -6,29 +6,35 @@
 
 mod body;
 mod coding;
+mod cut;
+mod inlet;
 pub mod live;
+mod sluice;
+mod ways;
 
 use super::answers::Answers;
-use super::control::several_sessions;
 use super::inject::is_ours;
 use super::queue::{Queue, Ready};
 use super::secrets;
 use crate::trace::{EventKind, Flags};
-use crate::transport::http::{Seen, Watch};
+use crate::transport::http::{Seen, Sluice, Watch};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
 use body::{Piece, Reading};
 use bytes::Bytes;
 use coding::Decoder;
+use cut::{Cut, Events, Frames};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
+use inlet::Inlet;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::json;
+use sluice::TapSluice;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_tungstenite::tungstenite::protocol::Role;
+use ways::Endpoint;
 
 /// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
 const SESSION: &str = "mcp-session-id";
@@ -41,6 +47,8 @@ pub struct Exchanges {
     queue: Arc<Queue>,
     /// The path of the MCP endpoint, without a slash behind it.
     path: String,
+    /// Where the server is.
+    origin: Option<url::Origin>,
     answers: Arc<Answers>,
     complain: Box<dyn Fn(&str) + Send + Sync>,
     state: Mutex<State>,
@@ -48,7 +56,7 @@ pub struct Exchanges {
 
 #[derive(Default)]
 struct State {
-    /// The headers of each stream's last message to the server, for messages of our own.
+    /// The headers of each stream's last request that went well, for messages of our own.
     heads: HashMap<u32, HeaderMap>,
     exchanges: u32,
     streams: u32,
@@ -68,31 +76,34 @@ struct Exchange {
     method: Method,
     /// The request's path and query.
     target: String,
+    headers: HeaderMap,
     session: Option<String>,
     is_mcp: bool,
     request: Reading,
     response: Reading,
     /// Undoes the response's coding.
     decoder: Option<Decoder>,
-    /// Whether events could be put between those of the response.
-    takes_insertions: bool,
+    /// The response's coding, where it has one: nothing can be put into that.
+    coding: Option<String>,
     /// The response's head has come.
     is_answered: bool,
     request_over: bool,
     response_over: bool,
     /// The endpoint that this exchange handed out.
-    endpoint: Option<String>,
-    /// Into the response, where that is a stream of events.
-    insert: Option<UnboundedSender<Bytes>>,
+    endpoint: Option<Endpoint>,
+    /// Into its two directions, where they are made of messages.
+    inlets: [Option<Arc<Inlet>>; 2],
 }
 
 impl Exchanges {
     /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
     pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let path = url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned());
+        let url = url::Url::parse(url).ok();
+        let path = url.as_ref().map_or("", url::Url::path);
         Self {
             queue,
-            path: without_slash(&path).to_owned(),
+            path: without_slash(path).to_owned(),
+            origin: url.as_ref().map(url::Url::origin),
             answers: Arc::default(),
             complain: Box::new(complain),
             state: Mutex::default(),
@@ -102,53 +113,6 @@ impl Exchanges {
     /// Who waits for answers to messages that were put in.
     pub fn answers(&self) -> &Arc<Answers> {
         &self.answers
-    }
-
-    /// The sessions that live, by their streams' numbers.
-    pub fn sessions(&self) -> Vec<u32> {
-        let mut streams: Vec<u32> = self.lock().heads.keys().copied().collect();
-        streams.sort_unstable();
-        streams
-    }
-
-    /// The stream that is meant: the one named, or the only one.
-    fn choose(&self, stream: u32, toward: Direction) -> Result<u32, String> {
-        let sessions = match toward {
-            Direction::ClientToServer => self.sessions(),
-            Direction::ServerToClient => {
-                let state = self.lock();
-                let mut open: Vec<u32> =
-                    state.open.values().filter(|it| it.insert.is_some()).map(|it| it.stream).collect();
-                open.dedup();
-                open
-            }
-        };
-        match (&sessions[..], stream) {
-            ([], 0) if toward == Direction::ServerToClient => Err("no client has an event stream open".to_owned()),
-            ([], 0) => Err("no client has sent anything yet".to_owned()),
-            ([only], 0) => Ok(*only),
-            (several, 0) => Err(several_sessions(several)),
-            (all, named) if all.contains(&named) => Ok(named),
-            (_, named) => Err(format!("stream {named} has no open connection that could take it")),
-        }
-    }
-
-    fn headers_of(&self, stream: u32) -> Option<HeaderMap> {
-        self.lock().heads.get(&stream).cloned()
-    }
-
-    /// Puts a message between the events of an open stream of this session.
-    fn insert(&self, stream: u32, message: &[u8]) -> Result<(), String> {
-        let state = self.lock();
-        let of_session = state.open.values().filter(|exchange| exchange.stream == stream);
-        let mut open: Vec<_> =
-            of_session.filter_map(|it| Some((it.method == Method::GET, it.insert.as_ref()?))).collect();
-        // What belongs to no request goes on the stream that a GET opened.
-        open.sort_by_key(|(is_listening, _)| *is_listening);
-        let (_, sender) = open.pop().ok_or("the client has no event stream open")?;
-        let block = [b"event: message\ndata: ", message, b"\n\n"].concat();
-        // It is recorded when it goes, so that the reel has the order in which the client gets it.
-        sender.send(block.into()).map_err(|_| "the client's event stream has ended".to_owned())
     }
 
     fn record_injected(&self, stream: u32, direction: Direction, framing: Framing, payload: &[u8]) {
@@ -218,9 +182,6 @@ impl Exchanges {
             headers: Headers(&head.headers),
         };
         self.transport(stream, number, Flags::toward(Direction::ClientToServer), &told);
-        if is_mcp && head.method == Method::POST {
-            state.heads.insert(stream, head.headers.clone());
-        }
         let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
         state.open.insert(
             number,
@@ -228,17 +189,18 @@ impl Exchanges {
                 stream,
                 method: head.method.clone(),
                 target: target.to_owned(),
+                headers: head.headers.clone(),
                 session,
                 is_mcp,
                 request,
                 response: Reading::of(Some(""), false),
                 decoder: None,
-                takes_insertions: false,
+                coding: None,
                 is_answered: false,
                 request_over: false,
                 response_over: false,
                 endpoint: None,
-                insert: None,
+                inlets: [None, None],
             },
         );
         number
@@ -265,6 +227,14 @@ impl Exchanges {
             state.remember(&session, exchange.stream);
             exchange.session = Some(session);
         }
+        let speaks = matches!(exchange.method, Method::GET | Method::POST) && exchange.is_mcp;
+        let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
+        if speaks && is_known && head.status.is_success() {
+            let is_post = exchange.method == Method::POST;
+            // An endpoint that comes on a stream is read against the headers that asked for it.
+            let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
+            state.heads.insert(exchange.stream, headers);
+        }
         if exchange.method == Method::DELETE
             && head.status.is_success()
             && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
@@ -283,7 +253,7 @@ impl Exchanges {
             let is_readable = coding.is_none() || exchange.decoder.is_some();
             let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable);
-            exchange.takes_insertions = coding.is_none() && matches!(exchange.response, Reading::Events(_));
+            exchange.coding = coding;
         }
         state.open.insert(number, exchange);
     }
@@ -310,8 +280,11 @@ impl Exchanges {
         if let Some(endpoint) = endpoint {
             // As with a session's name: the endpoint tells what belongs to this stream.
             state.connections.retain(|_, of| *of != stream);
-            let endpoint = path_and_query(&exchange.target, &endpoint);
-            state.endpoints.insert(endpoint.clone(), stream);
+            let endpoint = self.resolve(&exchange, &endpoint);
+            if endpoint.leads_past {
+                self.tell_bypass(stream);
+            }
+            state.endpoints.insert(endpoint.target.clone(), stream);
             exchange.endpoint = Some(endpoint);
         }
         state.open.insert(number, exchange);
@@ -337,7 +310,7 @@ impl Exchanges {
             return;
         }
         if let Some(endpoint) = &exchange.endpoint
-            && let Some(stream) = state.endpoints.remove(endpoint)
+            && let Some(stream) = state.endpoints.remove(&endpoint.target)
         {
             state.heads.remove(&stream);
             self.close(stream, "the event stream ended");
@@ -450,10 +423,6 @@ impl Watch for Exchanges {
             Seen::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
             Seen::Response(head) => self.begin_response(exchange, head),
             Seen::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
-            Seen::Inserted(block) => {
-                let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
-                self.record_injected(stream, ServerToClient, Framing::Sse, block);
-            }
             Seen::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
             Seen::Refused(status, reason) => self.refuse(exchange, status, reason),
         }
@@ -476,12 +445,21 @@ impl Watch for Exchanges {
         self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }
 
-    fn insertions(&self, exchange: u32) -> Option<UnboundedReceiver<Bytes>> {
+    fn sluice(&self, number: u32, direction: Direction) -> Option<Box<dyn Sluice>> {
         let mut state = self.lock();
-        let exchange = state.open.get_mut(&exchange).filter(|exchange| exchange.takes_insertions)?;
-        let (sender, receiver) = unbounded_channel();
-        exchange.insert = Some(sender);
-        Some(receiver)
+        let exchange = state.open.get_mut(&number)?;
+        let cut = match exchange.reading(direction) {
+            Reading::Events(_) => Cut::Events(Events::default()),
+            Reading::Frames(_) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
+            Reading::Json(_) | Reading::Other { .. } => return None,
+        };
+        if exchange.coding.is_some() {
+            return None;
+        }
+        let inlet = Arc::new(Inlet::default());
+        exchange.inlets[direction as usize] = Some(Arc::clone(&inlet));
+        let (answers, queue) = (Arc::clone(&self.answers), Arc::clone(&self.queue));
+        Some(Box::new(TapSluice { cut, inlet, answers, queue, stream: exchange.stream, direction }))
     }
 }
 
@@ -519,12 +497,6 @@ impl Serialize for Headers<'_> {
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {
     value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-}
-
-/// The path and query of a URL that may be relative to this target.
-fn path_and_query(target: &str, url: &str) -> String {
-    let base = url::Url::parse("http://server").and_then(|server| server.join(target));
-    base.and_then(|base| base.join(url)).map_or_else(|_| url.to_owned(), |url| url[url::Position::BeforePath..].into())
 }
 
 #[cfg(test)]

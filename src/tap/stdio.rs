@@ -2,7 +2,7 @@
 //! standard error, passes signals on, closes what the peers close, and ends as the server ended.
 
 use super::answers::Answers;
-use super::control::{Control, Session};
+use super::control::{Control, Put, Session};
 use super::gate::{Gate, Sink};
 use super::queue::{Lane, Queue, Ready};
 use super::recorder::{Recorder, Summary};
@@ -68,14 +68,15 @@ struct Live {
 }
 
 impl Session for Live {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String> {
         if stream != 0 {
             return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
         }
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
             return Err("this session has no client: standard output is the reel's".to_owned());
         }
-        self.ways[toward as usize].gate.inject(message, deadline).map_err(|why| why.to_string())
+        let put = self.ways[toward as usize].gate.inject(message, deadline);
+        put.map(|()| Put::Written).map_err(|why| why.to_string())
     }
 }
 

@@ -99,14 +99,16 @@ impl Gateway {
         streams
     }
 
-    /// Puts a message into a session, past the backend's [`Backend::pass`]. The error is a sentence.
-    pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>) -> Result<(), String> {
+    /// Puts a message into a session, past the backend's [`Backend::pass`]; `see` sees it before anybody gets it. The
+    /// error is a sentence, and then nobody saw it.
+    pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
         let alive = self.alive();
         let found = alive.iter().find(|session| session.stream == stream);
         let session = found.ok_or_else(|| format!("there is no session {stream}"))?;
         match toward {
-            Direction::ClientToServer => session.put(message),
+            Direction::ClientToServer => session.put(message, see),
             Direction::ServerToClient => {
+                see(&message);
                 session.hand_on(message);
                 Ok(())
             }

@@ -4,6 +4,7 @@
 
 use super::reach::Reach;
 use super::remote::Remote;
+use crate::wire::Direction;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
@@ -16,8 +17,8 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tower_service::Service;
 
 /// Why a body broke off.
@@ -172,8 +173,6 @@ pub enum Seen<'a> {
     Response(&'a http::response::Parts),
     /// Some bytes of its body.
     ResponseBody(&'a [u8]),
-    /// A block of [`Watch::insertions`] that goes to the client now.
-    Inserted(&'a [u8]),
     /// Its body is over; or the exchange broke off, with the reason.
     ResponseEnd(Option<&'a str>),
     /// There is no response of the server's: it was made here, with this status, for this reason.
@@ -198,11 +197,22 @@ pub trait Watch: Send + Sync {
         let _ = exchange;
         Some(body)
     }
-    /// Blocks to be put between the events of this exchange's response.
-    fn insertions(&self, exchange: u32) -> Option<UnboundedReceiver<Bytes>> {
-        let _ = exchange;
+    /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
+    /// passes is seen before it comes there.
+    fn sluice(&self, exchange: u32, direction: Direction) -> Option<Box<dyn Sluice>> {
+        let _ = (exchange, direction);
         None
     }
+}
+
+/// One direction of an exchange, made of messages: others can be put between them, and some be taken out.
+pub trait Sluice: Send {
+    /// Takes what comes; answers what goes on now.
+    fn pass(&mut self, bytes: Bytes) -> Bytes;
+    /// No more comes: what was held back goes on.
+    fn finish(&mut self) -> Bytes;
+    /// Something to be put in here; pending where nothing is, or where a message has begun and is not over.
+    fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes>;
 }
 
 /// What to do about a server that wants to know who asks.

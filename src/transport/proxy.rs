@@ -3,9 +3,10 @@
 
 use super::access::Access;
 use super::exchange::shared_headers;
-use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, empty, full, whole};
+use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, Sluice, empty, full, whole};
 use super::remote::Remote;
 use super::upstream::Upstream;
+use crate::wire::Direction;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
@@ -23,7 +24,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::UnboundedReceiver;
 
 /// The largest head of a request.
 const HEAD_LIMIT: usize = 256 << 10;
@@ -114,7 +114,7 @@ impl Proxy {
                 }
             }
         } else {
-            passage.tee(body, Side::Request, self.body_limit, None)
+            passage.tee(body, Direction::ClientToServer, self.body_limit, None)
         };
         let mut response = match upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
@@ -143,8 +143,8 @@ impl Proxy {
             return Response::from_parts(head, empty());
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
-        let inserted = is_open.then(|| self.watch.insertions(passage.exchange)).flatten();
-        let body = passage.tee(body, Side::Response, u64::MAX, inserted);
+        let sluice = is_open.then(|| self.watch.sluice(passage.exchange, Direction::ServerToClient)).flatten();
+        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, sluice);
         passage.answered = true;
         Response::from_parts(head, body)
     }
@@ -319,16 +319,17 @@ impl Passage {
     /// The answer to a message that was for the watch alone.
     fn keep(mut self) -> Response<Body> {
         self.answered = true;
-        self.see(Seen::ResponseEnd(Some("taken out: it answers an injected request")));
+        // That it was taken out is told by its mark.
+        self.see(Seen::ResponseEnd(None));
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         response
     }
 
-    fn tee(&self, body: Incoming, side: Side, limit: u64, inserted: Option<UnboundedReceiver<Bytes>>) -> Body {
+    fn tee(&self, body: Incoming, direction: Direction, limit: u64, sluice: Option<Box<dyn Sluice>>) -> Body {
         let watch = Arc::clone(&self.watch);
         let exchange = self.exchange;
-        let mut tee = Tee { body, watch, exchange, side, passed: 0, limit, ended: false, inserted, tail: *b"\0\n\n" };
+        let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, sluice };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -344,26 +345,17 @@ impl Drop for Passage {
     }
 }
 
-/// Which body of an exchange.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Request,
-    Response,
-}
-
 /// A body that is seen as it passes.
 struct Tee {
     body: Incoming,
     watch: SharedWatch,
     exchange: u32,
-    side: Side,
+    direction: Direction,
     passed: u64,
     limit: u64,
     ended: bool,
-    /// What is put between the events that pass.
-    inserted: Option<UnboundedReceiver<Bytes>>,
-    /// The last bytes that passed.
-    tail: [u8; 3],
+    /// What has a say in what goes on.
+    sluice: Option<Box<dyn Sluice>>,
 }
 
 impl Tee {
@@ -371,17 +363,12 @@ impl Tee {
         if !std::mem::replace(&mut self.ended, true) {
             self.watch.see(
                 self.exchange,
-                match self.side {
-                    Side::Request => Seen::RequestEnd(reason),
-                    Side::Response => Seen::ResponseEnd(reason),
+                match self.direction {
+                    Direction::ClientToServer => Seen::RequestEnd(reason),
+                    Direction::ServerToClient => Seen::ResponseEnd(reason),
                 },
             );
         }
-    }
-
-    /// Whether an event ends here, however it was cut into chunks.
-    fn is_at_end_of_event(&self) -> bool {
-        [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.tail.ends_with(end))
     }
 
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
@@ -389,18 +376,15 @@ impl Tee {
         if self.passed > self.limit {
             return Err(HttpError::TooLong(self.limit).into());
         }
-        for byte in &bytes[bytes.len().saturating_sub(self.tail.len())..] {
-            self.tail.rotate_left(1);
-            self.tail[2] = *byte;
-        }
-        self.watch.see(
-            self.exchange,
-            match self.side {
-                Side::Request => Seen::RequestBody(bytes),
-                Side::Response => Seen::ResponseBody(bytes),
-            },
-        );
+        self.watch.see(self.exchange, seen(self.direction, bytes));
         Ok(())
+    }
+}
+
+fn seen(direction: Direction, bytes: &[u8]) -> Seen<'_> {
+    match direction {
+        Direction::ClientToServer => Seen::RequestBody(bytes),
+        Direction::ServerToClient => Seen::ResponseBody(bytes),
     }
 }
 
@@ -412,49 +396,56 @@ impl hyper::body::Body for Tee {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.is_at_end_of_event()
-            && let Some(inserted) = &mut self.inserted
-            && let Poll::Ready(Some(block)) = inserted.poll_recv(context)
-        {
-            self.watch.see(self.exchange, Seen::Inserted(&block));
-            return Poll::Ready(Some(Ok(Frame::data(block))));
-        }
-        let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
-        let passed = match polled {
-            None => {
-                self.end(None);
-                return Poll::Ready(None);
+        loop {
+            if let Some(sluice) = &mut self.sluice
+                && let Poll::Ready(block) = sluice.poll_insert(context)
+            {
+                return Poll::Ready(Some(Ok(Frame::data(block))));
             }
-            Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
-                Some(Err(error)) => Err(error),
-                _ => Ok(frame),
-            },
-            Some(Err(error)) => Err(error.into()),
-        };
-        if let Err(error) = &passed {
-            let reason = whole(error.as_ref());
-            self.end(Some(&reason));
-        } else if self.body.is_end_stream() {
-            self.end(None);
+            let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+            let passed = match polled {
+                None => {
+                    self.end(None);
+                    let held = self.sluice.take().map(|mut sluice| sluice.finish()).unwrap_or_default();
+                    return Poll::Ready((!held.is_empty()).then(|| Ok(Frame::data(held))));
+                }
+                Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
+                    Some(Err(error)) => Err(error),
+                    _ => Ok(frame),
+                },
+                Some(Err(error)) => Err(error.into()),
+            };
+            if let Err(error) = &passed {
+                let reason = whole(error.as_ref());
+                self.end(Some(&reason));
+            } else if self.body.is_end_stream() {
+                self.end(None);
+            }
+            let Some(sluice) = &mut self.sluice else { return Poll::Ready(Some(passed)) };
+            match passed.map(|frame| frame.into_data().map(|bytes| sluice.pass(bytes))) {
+                Ok(Ok(bytes)) if bytes.is_empty() => {}
+                Ok(Ok(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Ok(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
         }
-        Poll::Ready(Some(passed))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.sluice.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        // What is inserted comes on top.
-        if self.inserted.is_some() { SizeHint::default() } else { self.body.size_hint() }
+        // What is put in comes on top, what is taken out is missing.
+        if self.sluice.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        let reason = match self.side {
-            Side::Request => "the rest was not taken",
-            Side::Response => "the client hung up",
+        let reason = match self.direction {
+            Direction::ClientToServer => "the rest was not taken",
+            Direction::ServerToClient => "the client hung up",
         };
         self.end(Some(reason));
     }
@@ -470,8 +461,8 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
     let (client_read, client_write) = tokio::io::split(client);
     let (server_read, server_write) = tokio::io::split(server);
     let (up, down) = tokio::join!(
-        carry(client_read, server_write, |bytes| passage.see(Seen::RequestBody(bytes))),
-        carry(server_read, client_write, |bytes| passage.see(Seen::ResponseBody(bytes))),
+        carry(client_read, server_write, Direction::ClientToServer, &passage),
+        carry(server_read, client_write, Direction::ServerToClient, &passage),
     );
     passage.see(Seen::RequestEnd(up.as_deref()));
     passage.see(Seen::ResponseEnd(down.as_deref()));
@@ -482,21 +473,41 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
 async fn carry(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    see: impl Fn(&[u8]),
+    direction: Direction,
+    passage: &Passage,
 ) -> Option<String> {
+    let mut sluice = passage.watch.sluice(passage.exchange, direction);
     let mut chunk = vec![0u8; 16 << 10];
     let broke = loop {
-        match from.read(&mut chunk).await {
-            Ok(0) => break None,
-            Ok(got) => {
-                see(&chunk[..got]);
-                if let Err(error) = to.write_all(&chunk[..got]).await {
-                    break Some(error.to_string());
+        let passed = tokio::select! {
+            inserted = inserted(&mut sluice) => inserted,
+            got = from.read(&mut chunk) => match got {
+                Ok(0) => break None,
+                Ok(got) => {
+                    passage.see(seen(direction, &chunk[..got]));
+                    match &mut sluice {
+                        Some(sluice) => sluice.pass(Bytes::copy_from_slice(&chunk[..got])),
+                        None => Bytes::copy_from_slice(&chunk[..got]),
+                    }
                 }
-            }
-            Err(error) => break Some(error.to_string()),
+                Err(error) => break Some(error.to_string()),
+            },
+        };
+        if let Err(error) = to.write_all(&passed).await {
+            break Some(error.to_string());
         }
     };
+    if let Some(mut sluice) = sluice {
+        let _ = to.write_all(&sluice.finish()).await;
+    }
     let _ = to.shutdown().await;
     broke
+}
+
+/// What is put in next.
+async fn inserted(sluice: &mut Option<Box<dyn Sluice>>) -> Bytes {
+    match sluice {
+        Some(sluice) => std::future::poll_fn(|context| sluice.poll_insert(context)).await,
+        None => std::future::pending().await,
+    }
 }

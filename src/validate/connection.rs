@@ -81,6 +81,12 @@ impl Connection {
     }
 
     /// An HTTP exchange failed.
+    /// Traffic is missing here: what depends on it is no longer judged, and that is told.
+    pub fn note_gap(&mut self, seq: u64) {
+        self.findings.note(&rules::NOT_CHECKED, seq, "a gap: traffic that is not in the reel");
+        self.lose_track();
+    }
+
     pub fn fail(&mut self, exchange: u32) {
         self.pairs.fail(exchange);
     }

@@ -140,6 +140,22 @@ pub fn carried(block: &[u8]) -> Carried<'_> {
     }
 }
 
+/// The block with this data in place of its own; without data there is no event, and only what else it says is left:
+/// an id, `retry`, comments. Empty where nothing is.
+pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
+    let is_event = |line: &[u8]| {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        name == b"data" || data.is_none() && name == b"event"
+    };
+    let kept = lines(block).filter(|line| !line.is_empty() && !is_event(line)).map(|line| [line, b"\n"].concat());
+    let data = data.map(|data| [b"data: ", data, b"\n"].concat());
+    let mut said = kept.chain(data).collect::<Vec<_>>().concat();
+    if !said.is_empty() {
+        said.push(b'\n');
+    }
+    said
+}
+
 /// The values of a block's `data` lines.
 pub fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines(block).filter_map(|line| {
@@ -216,6 +232,14 @@ mod tests {
             assert_eq!(carried(one.as_bytes()), Carried::Message(b"{}"), "{one:?}");
         }
         assert_eq!(carried(b"data: {\ndata: }\n\n"), Carried::Joined(b"{\n}".to_vec()));
+    }
+
+    #[test]
+    fn data_is_replaced_and_what_else_a_block_says_stays() {
+        let block = b": c\r\nid: 7\r\nevent: message\r\ndata: {\r\ndata: }\r\nretry: 5\r\n\r\n";
+        assert_eq!(with_data(block, Some(b"[]")), b": c\nid: 7\nevent: message\nretry: 5\ndata: []\n\n");
+        assert_eq!(with_data(block, None), b": c\nid: 7\nretry: 5\n\n");
+        assert!(with_data(b"event: message\ndata: {}\n\n", None).is_empty());
     }
 
     proptest! {

@@ -102,18 +102,18 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let about = live::About {
-        name,
-        role: "record",
-        server: secrets::redact_arguments(&words).join(" "),
-        transport: "stdio",
-        reel: (path != Path::new("-")).then(|| path.clone()),
-    };
+    let about = about(name, secrets::redact_arguments(&words).join(" "), "stdio", &path);
     // The socket is there as long as the session.
     let (_bound, control) = live::open_socket(about, &context.printer).unzip();
     let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
     tell_end(&outcome.summary, &path, context);
     Ok(Outcome::Server(outcome.status))
+}
+
+/// What the live session says about itself; `server` without its secrets.
+fn about(name: String, server: String, transport: &'static str, reel: &Path) -> live::About {
+    let reel = (reel != Path::new("-")).then(|| reel.to_owned());
+    live::About { name, role: "record", server, transport, reel }
 }
 
 /// Tells how recording went: losses always, counts where the user wants to hear of them.

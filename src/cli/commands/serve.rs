@@ -9,7 +9,7 @@ use crate::drive::sessions::Sessions;
 use crate::extension::REGISTRY;
 use crate::server::{Config, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Session, several_sessions};
+use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
@@ -159,13 +159,9 @@ impl Serving {
         match (self, stream) {
             (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
             (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
-            (Self::Listening(sessions), 0) => match &sessions.numbers()[..] {
-                [] => Err("no host has opened a session yet".to_owned()),
-                [only] => sessions.arrivals(*only).ok_or_else(|| "the session has ended".to_owned()),
-                several => Err(several_sessions(several)),
-            },
-            (Self::Listening(sessions), named) => {
-                sessions.arrivals(named).ok_or_else(|| format!("there is no session {named}"))
+            (Self::Listening(sessions), stream) => {
+                let stream = choose(stream, &sessions.numbers(), "no host has opened a session yet")?;
+                sessions.arrivals(stream).ok_or_else(|| "the session has ended".to_owned())
             }
         }
     }
@@ -176,11 +172,11 @@ impl Serving {
 }
 
 impl Session for Serving {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<(), String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
         }
-        self.order(stream, Arrival::Injected(message.to_vec()))
+        self.order(stream, Arrival::Injected(message.to_vec())).map(|()| Put::Queued)
     }
 
     fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
@@ -258,11 +254,7 @@ fn open_socket(
 ) -> Result<Option<Bound>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About { name: name.to_owned(), role: "serve", server, transport, reel: None };
-    let (bound, control) = live::open_socket(about, &context.printer).unzip();
-    if let Some(control) = control {
-        control.start(Arc::new(serving), Arc::clone(answers)).map_err(failed)?;
-    }
-    Ok(bound)
+    live::open(about, Arc::new(serving), answers, &context.printer)
 }
 
 fn run_stdio(

@@ -165,8 +165,11 @@ impl Session {
     }
 
     /// Hands a message to the server that is no client's.
-    pub fn put(&self, message: Vec<u8>) -> Result<(), String> {
-        self.outgoing.try_send(message).map_err(|_| "the server takes nothing now".to_owned())
+    pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
+        let room = self.outgoing.try_reserve().map_err(|_| "the server takes nothing now".to_owned())?;
+        see(&message);
+        room.send(message);
+        Ok(())
     }
 
     fn expect(self: &Arc<Self>, requests: &[(IdKey, Option<IdKey>, &[u8])], is_modern: bool) -> Posted {

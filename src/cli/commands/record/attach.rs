@@ -1,6 +1,6 @@
 //! `record --url`: a server that runs elsewhere, behind standard input and output.
 
-use super::{RecordArgs, session_name, start_recorder, tell_end};
+use super::{RecordArgs, about, session_name, start_recorder, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
 use crate::cli::{Context, Outcome, live, url_name};
@@ -32,17 +32,8 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
         let stream = u32::from(exchanges.is_some());
         let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
-        let about = live::About {
-            name,
-            role: "record",
-            server: secrets::redact_url(&remote.url),
-            transport: "stdio",
-            reel: Some(path.clone()),
-        };
-        let (_bound, control) = live::open_socket(about, &context.printer).unzip();
-        if let Some(control) = control {
-            control.start(Arc::clone(&desk) as Arc<dyn Session>, Arc::clone(&desk.answers)).map_err(failed)?;
-        }
+        let about = about(name, secrets::redact_url(&remote.url), "stdio", &path);
+        let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
         // Not the locked one: a client that does not read would keep the process from its end.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         let carried = tokio::select! {

@@ -1,7 +1,7 @@
 //! `record --listen`: the tap as a reverse proxy in front of an HTTP server.
 
 use super::{RecordArgs, tell_end};
-use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::error::CommandError;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, listening, live, url_name};
 use crate::tap::bridge::{Bridge, GatewaySession};
@@ -67,23 +67,11 @@ async fn proxy(
         endpoint_path(&remote.url),
         path.display(),
     ));
-    let about = live::About {
-        name,
-        role: "record",
-        server: shown.clone(),
-        transport: "http",
-        reel: (path != Path::new("-")).then(|| path.clone()),
-    };
-    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
-    if let Some(control) = control {
-        let (client, headers) = proxy.upstream();
-        let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
-        let answers = Arc::clone(exchanges.answers());
-        let exchanges = Arc::clone(&exchanges);
-        let session =
-            HttpSession { exchanges, answers: Arc::clone(&answers), client, url, headers, runtime: Handle::current() };
-        control.start(Arc::new(session), answers).map_err(no_socket)?;
-    }
+    let (client, headers) = proxy.upstream();
+    let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
+    let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
+    let about = super::about(name, shown, "http", &path);
+    let _bound = live::open(about, Arc::new(session), exchanges.answers(), &context.printer)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
     Ok(end(recorder, &path, context))
@@ -112,20 +100,9 @@ async fn gateway(
         "listening on http://{address}/mcp in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
         path.display(),
     ));
-    let about = live::About {
-        name,
-        role: "record",
-        server: shown,
-        transport: "http",
-        reel: (path != Path::new("-")).then(|| path.clone()),
-    };
-    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
-    if let Some(control) = control {
-        let answers = Arc::clone(bridge.answers());
-        control
-            .start(Arc::new(GatewaySession { gateway: Arc::clone(&gateway), bridge }), answers)
-            .map_err(no_socket)?;
-    }
+    let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
+    let about = super::about(name, shown, "http", &path);
+    let _bound = live::open(about, Arc::new(session), bridge.answers(), &context.printer)?;
     listening::until_ended(Arc::clone(&gateway).serve(listener)).await?;
     gateway.finish().await;
     Ok(end(recorder, &path, context))
@@ -152,10 +129,6 @@ fn once_each(tell: fn(&str)) -> impl Fn(&str) + Send + Sync {
             tell(text);
         }
     }
-}
-
-fn no_socket(error: std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Internal, format!("cannot open the control socket: {error}"))
 }
 
 fn target_error(error: HttpError) -> CommandError {

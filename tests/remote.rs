@@ -218,14 +218,45 @@ fn a_stream_that_cannot_be_resumed_fails_its_request() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_told_and_not_deleted() {
+fn a_session_that_is_gone_is_opened_anew_once() {
+    let stage = Stage::new();
+    for comes_back in [true, false] {
+        let opened = Arc::new(Mutex::new(0));
+        let web = Web::start(move |asked| match asked.what().as_str() {
+            "initialize" => {
+                let mut opened = opened.lock().expect("no panic");
+                *opened += 1;
+                legacy("2025-11-25", None, no_tools)(asked).with("Mcp-Session-Id", &format!("s-{opened}"))
+            }
+            "tools/list" if comes_back && asked.header("mcp-session-id") == Some("s-2") => no_tools(asked),
+            "tools/list" => Reply::error(404, asked, -32001),
+            _ => legacy("2025-11-25", None, no_tools)(asked),
+        });
+        let output = list(&stage, &web.url("/mcp"), &["-v", "--era", "legacy"]);
+        let opening = ["initialize", "notifications/initialized", "GET", "tools/list"];
+        let twice = [opening, opening].concat();
+        if comes_back {
+            succeeded(&output);
+            assert_eq!(web.story(), [&twice[..], &["DELETE"]].concat());
+            assert_eq!(web.asked().last().and_then(|asked| asked.header("mcp-session-id").map(str::len)), Some(3));
+        } else {
+            failed(&output, 4, &["the session is over", "HTTP 404", "does not keep its sessions"]);
+            assert_eq!(web.story(), twice, "what is gone is not deleted");
+        }
+        assert!(output.err().contains("opening a new one, then asking again"), "{output:?}");
+        assert_eq!(web.asked()[4].header("mcp-session-id"), None, "a new session begins without the old one");
+    }
+}
+
+#[test]
+fn a_message_that_is_sent_as_it_is_hears_that_the_session_is_gone() {
     let stage = Stage::new();
     let web = Web::start(legacy("2025-11-25", Some("s"), |asked| match asked.method() {
-        "tools/list" => Reply::error(404, asked, -32001),
+        "ping" => Reply::empty(404),
         _ => no_tools(asked),
     }));
-    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &["the session is over", "HTTP 404", "opens a new session"]);
-    assert!(!web.story().contains(&"DELETE".to_owned()));
+    let ping = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+    failed(&stage.run(&["fire", "raw", ping, "--url", &web.url("/mcp")], ""), 4, &["the session is over"]);
 }
 
 #[test]

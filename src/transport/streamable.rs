@@ -50,7 +50,7 @@ const REFUSAL_LIMIT: usize = 1 << 20;
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
 pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
-    let endpoint = Endpoint::new(remote, watch)?;
+    let endpoint = Endpoint::new(remote, Arc::clone(&tell), watch)?;
     let client = Client { endpoint, incoming, tell, state: Mutex::default() };
     tokio::spawn(run(Arc::new(client), outgoing));
     Ok(link)
@@ -629,6 +629,7 @@ impl Client {
             if !answer.is_stream() {
                 return Err(format!("GET → {}, no stream of events", answer.status()));
             }
+            let from = answer.endpoint.clone();
             let mut events = answer.events();
             loop {
                 let block = events
@@ -639,7 +640,7 @@ impl Client {
                 if event.event.as_deref() == Some("endpoint") {
                     let data = event.data.unwrap_or_default();
                     let named = String::from_utf8_lossy(&data);
-                    let endpoint = self.endpoint.at(named.trim()).map_err(|error| error.to_string())?;
+                    let endpoint = from.at(named.trim()).map_err(|error| error.to_string())?;
                     return Ok((endpoint, events));
                 }
             }
@@ -673,7 +674,7 @@ fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
     Some(match status.as_u16() {
         401 => TOKEN_ADVICE.to_owned(),
         403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
-        300..=399 => format!("redirects are not followed; it points to {}", answer.header("location")?),
+        300..=399 => format!("a POST is not sent elsewhere by that; it points to {}", answer.header("location")?),
         405 => "is the path right? Often it is /mcp or /sse".to_owned(),
         429 | 503 => "the server is busy; try again later".to_owned(),
         _ => return None,

@@ -745,8 +745,8 @@ fn socks_proxies_are_spoken_in_every_version() {
         assert_eq!(heard, said, "{proxy}");
         while asked.try_recv().is_ok() {}
     }
-    let (dead, _) = tunnel("403 No");
-    let proxy = format!("socks5://127.0.0.1:{dead}");
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let proxy = format!("socks5://{gone}");
     let output = list_with(&stage, "http://127.0.0.1:1/mcp", &[], &[("ALL_PROXY", &proxy)]);
     failed(&output, 4, &["the proxy socks5://127.0.0.1", "does not let us through", "ALL_PROXY"]);
 }

@@ -434,3 +434,32 @@ const BATCHES: &str = r#"while read -r line; do
       echo '{"jsonrpc":"2.0","id":3,"result":{}}';;
   esac
 done"#;
+
+#[test]
+fn log_messages_of_the_stateless_era_go_to_who_asked_for_them() {
+    const LOGGING: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"working"}}'
+  printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$id"
+done"#;
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", LOGGING]);
+    let ask = |id: u64, more: &Value| {
+        let mut meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        meta["io.modelcontextprotocol/logLevel"] = more.clone();
+        meta.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": "m", "params": {"_meta": meta}});
+        gateway.request("POST", &[("mcp-protocol-version", "2026-07-28")], &asked.to_string())
+    };
+    assert_eq!(ask(1, &Value::Null).json()["id"], 1, "no stream: nothing came before the answer");
+    let mut curious = ask(2, &json!("info"));
+    assert_eq!(
+        (curious.event()["params"]["data"].clone(), curious.event()["id"].clone()),
+        (json!("working"), json!(2))
+    );
+    gateway.end();
+    let events = stage.events("tap.reel");
+    let logged = events.iter().filter(|event| event["message"]["method"] == "notifications/message").count();
+    let dropped = events.iter().filter(|event| event["data"]["what"] == "dropped").count();
+    assert_eq!((logged, dropped), (2, 1), "all is recorded: {events:?}");
+}

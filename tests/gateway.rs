@@ -66,7 +66,10 @@ fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) ->
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
-    text.push_str("accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n");
+    if !headers.iter().any(|(name, _)| *name == "accept") {
+        text.push_str("accept: application/json, text/event-stream\r\n");
+    }
+    text.push_str("content-type: application/json\r\n");
     text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
     (&stream).write_all(text.as_bytes()).expect("sent");
     Answer::read(stream)
@@ -109,6 +112,23 @@ impl Answer {
 
     fn json(self) -> Value {
         serde_json::from_str(&self.text()).expect("JSON")
+    }
+
+    /// The id and the data of the next event of the stream; `None` at its end.
+    fn block(&mut self) -> Option<(String, String)> {
+        let (mut id, mut data) = (String::new(), String::new());
+        loop {
+            let mut line = String::new();
+            self.body.read_line(&mut line).expect("a line");
+            // The sizes of chunks stand between.
+            match line.trim_end().split_once(':') {
+                Some(("id", rest)) => rest.trim().clone_into(&mut id),
+                Some(("data", rest)) => rest.trim().clone_into(&mut data),
+                None if line.is_empty() || line == "0\r\n" => return None,
+                None if line == "\n" => return Some((id, data)),
+                _ => {}
+            }
+        }
     }
 
     /// The message of the next event of the stream.
@@ -201,6 +221,10 @@ fn a_server_that_ends_is_told() {
         gateway.process.stderr_so_far().contains("session 1: the server ended with exit code 3").then_some(())
     });
     gateway.end();
+    let events = stage.events("tap.reel");
+    let made = events.iter().find(|event| event["message"]["error"]["code"] == -32603).expect("it is recorded");
+    assert_eq!((&made["message"]["id"], &made["dir"]), (&json!(1), &json!("s2c")));
+    assert_eq!(made["injected"], true, "{made}");
     let shown = stage.ok(&["show", "tap.reel"]).out();
     assert!(shown.contains("gone") && shown.contains("exit_code 3") && shown.contains("the server ended"), "{shown}");
 }
@@ -354,4 +378,117 @@ fn clients_that_leave_without_a_word_keep_nobody_out() {
     assert_eq!(gateway.post(&left, &told).status, 404, "the one that was idle for longest");
     assert_eq!(gateway.post(&hears, &told).status, 202);
     gateway.end();
+}
+
+/// A session's server: it answers at once what is `quick`, and what is `slow` step by step, as it is told to go on.
+const STEPS: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case $line in
+    *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}';;
+    *slow*) waiting=$id;;
+    *step*) echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}';;
+    *say*) echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';;
+    *last*) echo "{\"jsonrpc\":\"2.0\",\"id\":$waiting,\"result\":{\"slow\":true}}";;
+    *quick*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"quick\":true}}";;
+  esac
+done"#;
+
+#[test]
+fn a_stream_that_was_lost_goes_on_behind_its_last_event() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", STEPS]);
+    let session = gateway.initialize("client");
+    let tell = |method: &str| {
+        let told = json!({"jsonrpc": "2.0", "method": method});
+        assert_eq!(gateway.post(&session, &told).status, 202);
+    };
+    let get = |more: &[(&str, &str)]| {
+        let own = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+        gateway.request("GET", &[&own[..], more].concat(), "")
+    };
+    let mut listener = get(&[]);
+    assert_eq!(listener.block(), Some(("0-0".to_owned(), String::new())), "where it begins");
+    let asked = json!({"jsonrpc": "2.0", "id": 2, "method": "slow", "params": {"_meta": {"progressToken": "t"}}});
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let mut post = gateway.request("POST", &headers, &asked.to_string());
+    assert_eq!(post.header("content-type").as_deref(), Some("text/event-stream"));
+    let (begins, nothing) = post.block().expect("an event");
+    assert_eq!(nothing, "");
+    tell("step");
+    let (first, _) = post.block().expect("an event");
+    tell("say");
+    assert_eq!(listener.block().map(|(id, _)| id), Some("0-1".to_owned()));
+    drop((post, listener));
+    ["step", "say", "last"].into_iter().for_each(tell);
+    let mut again = get(&[("last-event-id", &first)]);
+    let missed: Vec<Value> = std::iter::from_fn(|| again.block())
+        .filter(|(_, data)| !data.is_empty())
+        .map(|(_, data)| serde_json::from_str(&data).expect("JSON"))
+        .collect();
+    let [progress, answer] = &missed[..] else { panic!("{missed:?}") };
+    assert_eq!((&progress["method"], &answer["id"]), (&json!("notifications/progress"), &json!(2)));
+    let mut whole = get(&[("last-event-id", &begins)]);
+    assert_eq!(std::iter::from_fn(|| whole.block()).filter(|(_, data)| !data.is_empty()).count(), 3);
+    let mut listener = get(&[("last-event-id", "0-1")]);
+    listener.block().expect("where it begins");
+    assert!(listener.block().is_some_and(|(id, data)| id == "0-2" && data.contains("list_changed")));
+    assert_eq!(get(&[("last-event-id", "7-1")]).status, 400);
+    assert_eq!(gateway.post(&session, &json!({"jsonrpc": "2.0", "id": 3, "method": "quick"})).json()["id"], 3);
+    gateway.end();
+    assert!(!stage.ok(&["show", "tap.reel"]).out().contains("cancelled"), "to hang up is not to cancel");
+}
+
+#[test]
+fn who_takes_no_events_gets_all_answers_of_a_batch_in_one_array() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", BATCHES]);
+    let session = gateway.initialize("client");
+    let headers = [("mcp-session-id", session.as_str()), ("accept", "application/json")];
+    let item = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "quick"});
+    let answered = gateway.request("POST", &headers, &json!([item(2), item(3)]).to_string());
+    assert_eq!((answered.status, answered.header("content-type").as_deref()), (200, Some("application/json")));
+    let answers = answered.json();
+    let ids: Vec<&Value> = answers.as_array().expect("an array").iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [2, 3]);
+    gateway.end();
+}
+
+/// It answers the two requests of a batch one by one, and says something between.
+const BATCHES: &str = r#"while read -r line; do
+  case $line in
+    *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}';;
+    *quick*)
+      echo '{"jsonrpc":"2.0","id":2,"result":{}}'
+      echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+      echo '{"jsonrpc":"2.0","id":3,"result":{}}';;
+  esac
+done"#;
+
+#[test]
+fn log_messages_of_the_stateless_era_go_to_who_asked_for_them() {
+    const LOGGING: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"working"}}'
+  printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$id"
+done"#;
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &["sh", "-c", LOGGING]);
+    let ask = |id: u64, more: &Value| {
+        let mut meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        meta["io.modelcontextprotocol/logLevel"] = more.clone();
+        meta.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": "m", "params": {"_meta": meta}});
+        gateway.request("POST", &[("mcp-protocol-version", "2026-07-28")], &asked.to_string())
+    };
+    assert_eq!(ask(1, &Value::Null).json()["id"], 1, "no stream: nothing came before the answer");
+    let mut curious = ask(2, &json!("info"));
+    assert_eq!(
+        (curious.event()["params"]["data"].clone(), curious.event()["id"].clone()),
+        (json!("working"), json!(2))
+    );
+    gateway.end();
+    let events = stage.events("tap.reel");
+    let logged = events.iter().filter(|event| event["message"]["method"] == "notifications/message").count();
+    let dropped = events.iter().filter(|event| event["data"]["what"] == "dropped").count();
+    assert_eq!((logged, dropped), (2, 1), "all is recorded: {events:?}");
 }

@@ -218,14 +218,45 @@ fn a_stream_that_cannot_be_resumed_fails_its_request() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_told_and_not_deleted() {
+fn a_session_that_is_gone_is_opened_anew_once() {
+    let stage = Stage::new();
+    for comes_back in [true, false] {
+        let opened = Arc::new(Mutex::new(0));
+        let web = Web::start(move |asked| match asked.what().as_str() {
+            "initialize" => {
+                let mut opened = opened.lock().expect("no panic");
+                *opened += 1;
+                legacy("2025-11-25", None, no_tools)(asked).with("Mcp-Session-Id", &format!("s-{opened}"))
+            }
+            "tools/list" if comes_back && asked.header("mcp-session-id") == Some("s-2") => no_tools(asked),
+            "tools/list" => Reply::error(404, asked, -32001),
+            _ => legacy("2025-11-25", None, no_tools)(asked),
+        });
+        let output = list(&stage, &web.url("/mcp"), &["-v", "--era", "legacy"]);
+        let opening = ["initialize", "notifications/initialized", "GET", "tools/list"];
+        let twice = [opening, opening].concat();
+        if comes_back {
+            succeeded(&output);
+            assert_eq!(web.story(), [&twice[..], &["DELETE"]].concat());
+            assert_eq!(web.asked().last().and_then(|asked| asked.header("mcp-session-id").map(str::len)), Some(3));
+        } else {
+            failed(&output, 4, &["the session is over", "HTTP 404", "does not keep its sessions"]);
+            assert_eq!(web.story(), twice, "what is gone is not deleted");
+        }
+        assert!(output.err().contains("opening a new one, then asking again"), "{output:?}");
+        assert_eq!(web.asked()[4].header("mcp-session-id"), None, "a new session begins without the old one");
+    }
+}
+
+#[test]
+fn a_message_that_is_sent_as_it_is_hears_that_the_session_is_gone() {
     let stage = Stage::new();
     let web = Web::start(legacy("2025-11-25", Some("s"), |asked| match asked.method() {
-        "tools/list" => Reply::error(404, asked, -32001),
+        "ping" => Reply::empty(404),
         _ => no_tools(asked),
     }));
-    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &["the session is over", "HTTP 404", "opens a new session"]);
-    assert!(!web.story().contains(&"DELETE".to_owned()));
+    let ping = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+    failed(&stage.run(&["fire", "raw", ping, "--url", &web.url("/mcp")], ""), 4, &["the session is over"]);
 }
 
 #[test]
@@ -410,7 +441,7 @@ fn statuses_are_told_with_what_to_do() {
     for (status, header, said) in [
         (401, ("WWW-Authenticate", "Bearer realm=\"r\""), ["401", "Bearer realm", "MCPREEL_TOKEN"]),
         (403, ("X-A", "b"), ["403", "forbids", "token"]),
-        (307, ("Location", "https://elsewhere/mcp"), ["307", "redirects are not followed", "https://elsewhere/mcp"]),
+        (302, ("Location", "https://elsewhere/mcp"), ["302", "not sent elsewhere by that", "https://elsewhere/mcp"]),
         (500, ("X-A", "b"), ["500", "Internal Server Error", "went wrong"]),
         (503, ("X-A", "b"), ["503", "busy", "later"]),
     ] {
@@ -620,6 +651,152 @@ fn a_proxy_gets_whole_urls_for_plain_http() {
         assert_eq!((asked.target.as_str(), asked.header("host")), ("http://far.invalid/mcp", Some("far.invalid")));
         assert_eq!(asked.header("proxy-authorization"), Some("Basic dXNlcjp3b3Jk"));
     }
+}
+
+#[test]
+fn a_redirect_is_followed_without_the_users_headers_to_strangers() {
+    let stage = Stage::new();
+    let home = Web::start(legacy("2025-11-25", Some("s"), no_tools));
+    let there = home.url("/moved");
+    let door = Web::start(move |asked| match asked.target.as_str() {
+        "/mcp" => Reply::empty(308).with("Location", "/next"),
+        _ => Reply::empty(307).with("Location", &there),
+    });
+    let options = ["-v", "-H", "Authorization: Bearer t", "-H", "X-Mine: 1", "--record", "moved.reel"];
+    let output = list(&stage, &door.url("/mcp"), &options);
+    succeeded(&output);
+    assert_eq!(home.story().last().map(String::as_str), Some("DELETE"));
+    for asked in door.asked() {
+        assert_eq!((asked.header("authorization"), asked.header("x-mine")), (Some("Bearer t"), Some("1")));
+    }
+    for asked in home.asked() {
+        assert_eq!(
+            (asked.target.as_str(), asked.header("authorization"), asked.header("x-mine")),
+            ("/moved", None, None)
+        );
+        assert_eq!(asked.header("host"), Some(format!("127.0.0.1:{}", home.port).as_str()));
+    }
+    for told in ["POST → 308 Permanent Redirect; following it to", "307 Temporary Redirect", "without your headers"] {
+        assert!(output.err().contains(told), "{output:?}");
+    }
+    let events = stage.events("moved.reel");
+    let calls = events.iter().filter(|event| event["message"]["method"] == "tools/list").count();
+    assert_eq!(calls, 1, "a request that is sent on is one request");
+    let heads: Vec<u64> = events.iter().filter_map(|event| event["data"]["status"].as_u64()).collect();
+    assert!(heads.windows(3).any(|heads| heads == [308, 307, 200]), "{heads:?}");
+}
+
+#[test]
+fn a_redirect_that_leads_nowhere_is_told() {
+    let stage = Stage::new();
+    let circle = Web::start(|_| Reply::empty(307).with("Location", "/mcp"));
+    failed(&list(&stage, &circle.url("/mcp"), &["--era", "legacy"]), 4, &["redirects more than 5 times", "--url"]);
+    assert_eq!(circle.story().len(), 6);
+    let (down, _) = Web::start_tls(|_| Reply::empty(307).with("Location", "http://127.0.0.1:9/mcp"));
+    let url = format!("https://127.0.0.1:{}/mcp", down.port);
+    failed(&list(&stage, &url, &["--insecure"]), 4, &["from https to http we do not go", "--url"]);
+}
+
+/// A SOCKS proxy for one kind of handshake: it tells what it was asked and connects to this port, wherever it is to go.
+fn socks(port: u16) -> (u16, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = listener.local_addr().expect("an address").port();
+    let (asked, heard) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let asked = asked.clone();
+            thread::spawn(move || greet(client, port, &asked));
+        }
+    });
+    (at, heard)
+}
+
+/// RFC 1928 and RFC 1929, and SOCKS4 with a host's name.
+fn greet(mut client: TcpStream, port: u16, asked: &std::sync::mpsc::Sender<String>) -> Option<()> {
+    let mut from = client.try_clone().expect("a socket");
+    let mut take = |count: usize| {
+        let mut bytes = vec![0; count];
+        from.read_exact(&mut bytes).ok().map(|()| bytes)
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if take(1)? == [4] {
+        let head = take(7)?;
+        let mut words = vec![Vec::new()];
+        while words.len() < 3 && (words.len() < 2 || head[3..6] == [0, 0, 0]) {
+            match take(1)?[0] {
+                0 => words.push(Vec::new()),
+                byte => words.last_mut().expect("one").push(byte),
+            }
+        }
+        let _ = asked.send(format!("4 {:?} {}", &head[3..], words.get(1).map(|it| text(it)).unwrap_or_default()));
+        client.write_all(&[0, 90, 0, 0, 0, 0, 0, 0]).ok()?;
+    } else {
+        let count = take(1)?[0];
+        let methods = take(count.into())?;
+        let mut who = String::new();
+        if methods.contains(&2) {
+            client.write_all(&[5, 2]).ok()?;
+            let (_, length) = (take(1)?, take(1)?[0]);
+            who = text(&take(length.into())?);
+            let length = take(1)?[0];
+            who = format!("{who}:{}", text(&take(length.into())?));
+            client.write_all(&[1, 0]).ok()?;
+        } else {
+            client.write_all(&[5, 0]).ok()?;
+        }
+        let head = take(4)?;
+        let host = match head[3] {
+            1 => format!("{:?}", take(4)?),
+            _ => {
+                let length = take(1)?[0];
+                text(&take(length.into())?)
+            }
+        };
+        take(2)?;
+        let _ = asked.send(format!("5 {who} {host}"));
+        client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).ok()?;
+    }
+    let mut server = TcpStream::connect(("127.0.0.1", port)).expect("the server is there");
+    let (mut back, mut to) = (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
+    thread::spawn(move || std::io::copy(&mut back, &mut to));
+    let _ = std::io::copy(&mut client, &mut server);
+    Some(())
+}
+
+#[test]
+fn socks_proxies_are_spoken_in_every_version() {
+    let stage = Stage::new();
+    let web = Web::start(legacy("2025-11-25", None, no_tools));
+    let (port, asked) = socks(web.port);
+    for (proxy, url, said) in [
+        ("socks5h://user:word@", "http://far.invalid/mcp", "5 user:word far.invalid"),
+        ("socks5://", "http://127.0.0.1:1/mcp", "5  [127, 0, 0, 1]"),
+        ("socks4a://", "http://far.invalid/mcp", "4 [0, 0, 0, 255] far.invalid"),
+        ("socks4://", "http://127.0.0.1:1/mcp", "4 [127, 0, 0, 1] "),
+    ] {
+        let proxy = format!("{proxy}127.0.0.1:{port}");
+        succeeded(&list_with(&stage, url, &[], &[("ALL_PROXY", &proxy)]));
+        let heard = asked.recv().expect("the proxy was asked");
+        assert_eq!(heard, said, "{proxy}");
+        while asked.try_recv().is_ok() {}
+    }
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let proxy = format!("socks5://{gone}");
+    let output = list_with(&stage, "http://127.0.0.1:1/mcp", &[], &[("ALL_PROXY", &proxy)]);
+    failed(&output, 4, &["the proxy socks5://127.0.0.1", "does not let us through", "ALL_PROXY"]);
+}
+
+#[test]
+fn a_proxy_may_be_reached_by_https() {
+    let stage = Stage::new();
+    let (proxy, pem) = Web::start_tls(legacy("2025-11-25", None, no_tools));
+    std::fs::write(stage.path("proxy.pem"), pem).expect("written");
+    let address = format!("https://127.0.0.1:{}", proxy.port);
+    let environment = [("http_proxy", address.as_str())];
+    succeeded(&list_with(&stage, "http://far.invalid/mcp", &["--cacert", "proxy.pem"], &environment));
+    assert_eq!(proxy.first("tools/list").target, "http://far.invalid/mcp");
+    let output = list_with(&stage, "http://far.invalid/mcp", &[], &environment);
+    failed(&output, 4, &["the proxy https://127.0.0.1", "ertificate"]);
 }
 
 #[test]

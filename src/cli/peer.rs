@@ -414,6 +414,7 @@ pub fn tell(output: &Output, context: &Context) {
         Output::Notification { message } => format!("notification {}", clipped(message)),
         Output::Noise { message } => format!("not a message, on standard output: {}", clipped(message)),
         Output::Stray { message } => format!("an answer to nothing: {}", clipped(message)),
+        Output::Renewing { reason } => format!("{reason}; opening a new one, then asking again"),
         Output::Answered { method, late: true, .. } => format!("a late answer to {method}"),
         _ => return,
     };

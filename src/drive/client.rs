@@ -53,7 +53,10 @@ macro_rules! engine {
             }
 
             fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<$output> {
-                Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref())
+                match lost.session_over {
+                    true => Self::session_over(self, now, &lost.id, &lost.reason),
+                    false => Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref()),
+                }
             }
 
             fn wake(&mut self, now: Duration) -> Vec<$output> {

@@ -127,6 +127,9 @@ impl HostRunner {
     fn hear(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
         match incoming {
             Incoming::Message(message) => self.host.receive(now, server, &message),
+            Incoming::Undelivered(lost) if lost.session_over => {
+                self.host.session_over(now, server, &lost.id, &lost.reason)
+            }
             Incoming::Undelivered(lost) => {
                 self.host.undelivered(now, server, &lost.id, &lost.reason, lost.refusal.as_deref())
             }

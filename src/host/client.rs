@@ -99,7 +99,7 @@ pub struct RequestHandle(pub u64);
 pub enum Output {
     /// Send this message, framed as the transport frames.
     Send(Vec<u8>),
-    /// The connection is open. Comes once.
+    /// The connection is open. Comes once, even where its session is renewed.
     Ready(Handshake),
     /// A request was answered, by a result or an error.
     Answered {
@@ -147,6 +147,11 @@ pub enum Output {
         /// Its bytes.
         message: Vec<u8>,
     },
+    /// The server has dropped the session; a new one is being opened, in which the request that found out is sent again.
+    Renewing {
+        /// How it was found out, as a sentence fragment.
+        reason: String,
+    },
     /// A request will not be answered; with no handle, the connection could not be opened or is gone.
     Failed {
         /// The request, where it is one request's failure.
@@ -173,6 +178,8 @@ struct Open {
     timeout: Duration,
     expired: bool,
     rounds: u32,
+    /// It was sent before, in a session that is over.
+    again: bool,
 }
 
 impl Open {
@@ -185,6 +192,8 @@ impl Open {
 enum Stage {
     Fresh,
     Opening,
+    /// [`Output::Ready`] was told before.
+    Renewing,
     Ready,
     Failed(String),
 }
@@ -289,7 +298,7 @@ impl ClientEngine {
         match &self.stage {
             Stage::Ready => self.send_request(open, &[], &mut out),
             Stage::Failed(reason) => out.push(Output::Failed { handle: Some(handle), reason: reason.clone() }),
-            Stage::Fresh | Stage::Opening => self.held.push(Held::Request(open)),
+            Stage::Fresh | Stage::Opening | Stage::Renewing => self.held.push(Held::Request(open)),
         }
         (handle, out)
     }
@@ -300,7 +309,7 @@ impl ClientEngine {
         match self.stage {
             Stage::Ready => vec![Output::Send(message::call(None, method, params.text().as_deref()))],
             Stage::Failed(_) => Vec::new(),
-            Stage::Fresh | Stage::Opening => {
+            Stage::Fresh | Stage::Opening | Stage::Renewing => {
                 self.held.push(Held::Notification(method.to_owned(), params));
                 Vec::new()
             }
@@ -351,7 +360,7 @@ impl ClientEngine {
         }
         self.open.clear();
         match self.stage {
-            Stage::Opening | Stage::Fresh => {
+            Stage::Opening | Stage::Fresh | Stage::Renewing => {
                 self.fail("the server closed the connection before the handshake was over".to_owned(), &mut out);
             }
             Stage::Ready => self.stage = Stage::Failed("the server closed the connection".to_owned()),
@@ -377,6 +386,30 @@ impl ClientEngine {
             (None, Role::Probe | Role::Initialize) => self.fail(reason.to_owned(), &mut out),
             (None, Role::Call) => {
                 out.push(Output::Failed { handle: Some(open.handle), reason: reason.to_owned() });
+            }
+        }
+        out
+    }
+
+    /// The server did not take the request with this id, because it does not know the session any more: opens a new one
+    /// and sends the request again, once (2025-03-26 to 2025-11-25, session management). A connection that was joined is
+    /// not ours to open.
+    pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
+        let mut out = Vec::new();
+        let reason = reason.to_owned();
+        match Id(id).as_integer().and_then(|id| self.open.remove(&id)) {
+            None => out.push(Output::Failed { handle: None, reason }),
+            Some(open) if open.expired => {}
+            Some(open) if open.again || open.role != Role::Call || self.config.join.is_some() => {
+                out.push(Output::Failed { handle: Some(open.handle), reason });
+            }
+            Some(open) => {
+                self.held.push(Held::Request(Open { again: true, ..open }));
+                if self.stage == Stage::Ready {
+                    self.stage = Stage::Renewing;
+                    out.push(Output::Renewing { reason });
+                    self.send_initialize(now, &mut out);
+                }
             }
         }
         out

@@ -344,6 +344,15 @@ impl Host {
         self.go_on(now)
     }
 
+    /// A server has dropped its session; see [`super::client::ClientEngine::session_over`].
+    pub fn session_over(&mut self, now: Duration, server: ServerId, id: &[u8], reason: &str) -> Vec<Output> {
+        if let Some(found) = self.servers.get_mut(server.0) {
+            let outputs = found.client.session_over(now, id, reason);
+            self.take_in(server, outputs);
+        }
+        self.go_on(now)
+    }
+
     /// A server's connection is gone; with a reason, it failed.
     pub fn closed(&mut self, now: Duration, server: ServerId, reason: Option<&str>) -> Vec<Output> {
         if let Some(found) = self.servers.get_mut(server.0) {

@@ -95,6 +95,12 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
+    /// The server does not know the session any more; see [`ClientEngine::session_over`].
+    pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Report> {
+        let outputs = self.client.session_over(now, id, reason);
+        self.report(now, outputs)
+    }
+
     /// The moment to call [`Self::wake`] at.
     pub fn next_wake(&self) -> Option<Duration> {
         self.client.next_wake().into_iter().chain(self.messages.next_wake()).min()

@@ -75,6 +75,8 @@ pub mod meta {
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// The client's capabilities, for this request.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// From which level on the client wants log messages while this request is worked on; none where it is absent.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Name and version of the server, in results.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The request whose stream a notification belongs to, where that is a `subscriptions/listen`.

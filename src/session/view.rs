@@ -243,7 +243,7 @@ fn tell_transport(described: &Value, out: &mut String) -> bool {
         "sse" => write!(out, "event stream: {}", one_line(text("block"))),
         "body" => write!(out, "a body of {} B {}", described["bytes"], one_line(text("text"))),
         "broken off" => write!(out, "broken off: {}", text("reason")),
-        "closed" => out.write_str(text("reason")),
+        "closed" | "dropped" => out.write_str(text("reason")),
         "refused" => write!(out, "answered {} by the tap: {}", described["status"], text("reason")),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
         _ => return false,

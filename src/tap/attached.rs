@@ -197,7 +197,9 @@ fn note_answers(message: &[u8], open: &mut HashSet<IdKey>) {
 /// The error that a client gets for a request that was not delivered: the server's own words where it said any.
 fn failure(failed: &Undelivered) -> Vec<u8> {
     let said = failed.refusal.as_deref().and_then(|refusal| json::first_member(refusal, "error"));
-    let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}", failed.reason)}).to_string();
+    // The handshake is the client's; nobody can repeat it in its place.
+    let next = if failed.session_over { "; a new one begins with a new initialize" } else { "" };
+    let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}{next}", failed.reason)}).to_string();
     [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
 }
 
@@ -318,11 +320,20 @@ mod tests {
     fn a_failure_has_the_words_of_the_server_where_there_are_any() {
         let failed = |refusal: Option<&[u8]>| {
             let refusal = refusal.map(<[u8]>::to_vec);
-            let answer = failure(&Undelivered { id: b"\"a\"".to_vec(), reason: "no way".into(), refusal });
+            let answer = failure(&Undelivered {
+                id: b"\"a\"".to_vec(),
+                reason: "no way".into(),
+                refusal,
+                ..Undelivered::default()
+            });
             String::from_utf8(answer).expect("text")
         };
         assert_eq!(failed(None), r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"mcpreel: no way"}}"#);
         let said = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"old"}}"#;
         assert_eq!(failed(Some(said)), r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"old"}}"#);
+        let over =
+            Undelivered { id: b"1".to_vec(), reason: "over".into(), session_over: true, ..Undelivered::default() };
+        let told = String::from_utf8(failure(&over)).expect("text");
+        assert!(told.contains("mcpreel: over; a new one begins with a new initialize"), "{told}");
     }
 }

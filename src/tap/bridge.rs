@@ -70,6 +70,17 @@ impl Backend for Bridge {
         if self.answers.awaits(direction) { self.answers.keep(stream, direction, message) } else { Some(message) }
     }
 
+    fn made(&self, stream: u32, message: &[u8]) {
+        self.push(EventKind::Message, stream, Flags::SERVER_TO_CLIENT.with(Flags::INJECTED), Framing::Lf, message);
+    }
+
+    fn lost(&self, stream: u32, told: &str) {
+        let flags = Flags::SERVER_TO_CLIENT.with(Flags::FAILED);
+        let ready = Ready { flags, ..Ready::about(EventKind::Transport, stream) };
+        self.queue.note(ready, &json!({"what": "dropped", "reason": told}));
+        (self.complain)(&format!("session {stream}: {told}"));
+    }
+
     fn see_stderr(&self, stream: u32, bytes: &[u8]) {
         self.push(EventKind::Stderr, stream, Flags::SERVER_TO_CLIENT, Framing::Whole, bytes);
     }

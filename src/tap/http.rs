@@ -31,6 +31,7 @@ use inlet::Inlet;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::json;
 use sluice::TapSluice;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
@@ -276,7 +277,7 @@ impl Exchanges {
         };
         let bytes = decoded.as_deref().unwrap_or(bytes);
         let reading = exchange.reading(direction);
-        reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, &piece).or(endpoint.take()));
+        reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
         if let Some(endpoint) = endpoint {
             // As with a session's name: the endpoint tells what belongs to this stream.
             state.connections.retain(|_, of| *of != stream);
@@ -330,15 +331,15 @@ impl Exchanges {
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
         let stream = exchange.stream;
         exchange.reading(direction).finish(|piece| {
-            self.record(stream, number, direction, &piece);
+            self.record(stream, number, direction, piece);
         });
     }
 
     /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
-    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: &Piece<'_>) -> Option<String> {
-        let message = |framing: Framing, payload: &[u8]| {
+    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: Piece<'_>) -> Option<String> {
+        let message = |framing: Framing, payload: Cow<'_, [u8]>| {
             let mut flags = Flags::toward(direction);
-            if is_ours(framing.body(payload)) {
+            if is_ours(framing.body(&payload)) {
                 flags = flags.with(Flags::INJECTED);
             }
             self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
@@ -349,14 +350,14 @@ impl Exchanges {
                 return None;
             }
             Piece::Fragment(bytes) => {
-                message(Framing::Fragment, bytes);
+                message(Framing::Fragment, bytes.into());
                 return None;
             }
             Piece::Event(block) => {
-                message(Framing::Sse, block);
+                message(Framing::Sse, block.into());
                 return None;
             }
-            Piece::Block { block, joined } => {
+            Piece::Block { block, ref joined } => {
                 json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
             }
             Piece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
@@ -368,7 +369,7 @@ impl Exchanges {
         self.transport(stream, exchange, Flags::toward(direction), &told);
         let Piece::Block { block, joined } = piece else { return None };
         if let Some(joined) = joined {
-            message(Framing::Whole, joined);
+            message(Framing::Whole, joined.into());
             return None;
         }
         let event = SseEvent::parse(block);

@@ -4,6 +4,7 @@
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -152,16 +153,17 @@ impl Queue {
 
     /// Adds bytes read just now. Order over all lanes is the order of these calls.
     pub fn push(&self, lane: Lane, bytes: &[u8]) {
-        self.add(lane, bytes, |time| Entry::Chunk { lane, time, len: bytes.len() });
+        self.add(lane, bytes.into(), |time| Entry::Chunk { lane, time, len: bytes.len() });
     }
 
     /// Adds a whole event of the traffic, under the same bound as [`Queue::push`].
-    pub fn push_ready(&self, ready: Ready, payload: &[u8]) {
-        let lane = Lane::Messages(ready.flags.direction());
-        self.add(lane, payload, |time| Entry::Event { ready, time, len: payload.len() });
+    pub fn push_ready<'a>(&self, ready: Ready, payload: impl Into<Cow<'a, [u8]>>) {
+        let (lane, payload) = (Lane::Messages(ready.flags.direction()), payload.into());
+        let len = payload.len();
+        self.add(lane, payload, |time| Entry::Event { ready, time, len });
     }
 
-    fn add(&self, lane: Lane, bytes: &[u8], entry: impl FnOnce(i64) -> Entry) {
+    fn add(&self, lane: Lane, bytes: Cow<'_, [u8]>, entry: impl FnOnce(i64) -> Entry) {
         let time = self.now();
         let mut inner = self.lock();
         if inner.recorder_gone {
@@ -186,12 +188,11 @@ impl Queue {
         // Whoever puts a message in looks for it in the reel next.
         let is_urgent = matches!(&entry, Entry::Event { ready, .. } if ready.flags.has(Flags::INJECTED));
         inner.batch.entries.push(entry);
-        if inner.batch.bytes.capacity() < bytes.len() + inner.batch.bytes.len() {
-            // The whole bound at once: a buffer that doubles would end up with twice as much.
-            let room = self.bound.max(bytes.len()) - inner.batch.bytes.len().min(self.bound);
-            inner.batch.bytes.reserve_exact(room);
+        match bytes {
+            // It lies alone, so it need not be copied.
+            Cow::Owned(bytes) if bytes.len() > self.bound => inner.batch.bytes = bytes,
+            bytes => self.append(&mut inner.batch.bytes, &bytes),
         }
-        inner.batch.bytes.extend_from_slice(bytes);
         // Woken in batches: only from deep sleep, or when much has gathered.
         if is_urgent {
             inner.is_urgent = true;
@@ -212,6 +213,15 @@ impl Queue {
         inner.batch.entries.push(Entry::Event { ready, time, len: payload.len() });
         inner.batch.bytes.extend_from_slice(payload);
         self.wake_sleeper(&mut inner);
+    }
+
+    fn append(&self, into: &mut Vec<u8>, bytes: &[u8]) {
+        if into.capacity() < bytes.len() + into.len() {
+            // The whole bound at once: a buffer that doubles would end up with twice as much.
+            let room = self.bound.max(bytes.len()) - into.len().min(self.bound);
+            into.reserve_exact(room);
+        }
+        into.extend_from_slice(bytes);
     }
 
     /// Adds an event that is described by a CBOR map.
@@ -312,6 +322,19 @@ mod tests {
     use super::*;
 
     const C2S: Lane = Lane::Messages(Direction::ClientToServer);
+
+    #[test]
+    fn a_payload_that_is_given_away_and_larger_than_the_bound_is_not_copied() {
+        let queue = Queue::new(10, OnOverload::Block, Instant::now());
+        for (length, is_copied) in [(11, false), (10, true)] {
+            let payload = vec![b'x'; length];
+            let at = payload.as_ptr();
+            queue.push_ready(Ready::about(EventKind::Message, 1), payload);
+            let mut batch = Batch::default();
+            assert!(queue.take(&mut batch, Some(Duration::ZERO)));
+            assert_eq!((batch.bytes.len(), batch.bytes.as_ptr() != at), (length, is_copied));
+        }
+    }
 
     #[test]
     fn a_full_queue_drops_and_counts_when_told_to() {

@@ -2,11 +2,11 @@
 //! read within limits.
 
 use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full, whole};
-use super::remote::Remote;
+use super::remote::{Remote, Tell, Told};
 use crate::wire::json;
 use crate::wire::sse::{Carried, SseFramer, carried};
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, response};
@@ -17,6 +17,11 @@ use std::sync::Arc;
 /// The most that one message may take up, in a body or in an event.
 pub const MESSAGE_LIMIT: usize = 64 << 20;
 
+/// How often one request may be sent elsewhere.
+const MOST_REDIRECTS: usize = 5;
+/// The most that is read of an answer that only says where to go, so that its connection can be used again.
+const REDIRECT_LIMIT: usize = 64 << 10;
+
 /// The number under which the watch knows all exchanges: this client is one client, whatever connections it has.
 const CONNECTION: u32 = 1;
 
@@ -26,13 +31,15 @@ pub struct Endpoint {
     client: HttpClient,
     url: url::Url,
     uri: Uri,
+    /// The user's own headers; none where others sent us here.
     shared: HeaderMap,
     watch: SharedWatch,
+    tell: Tell,
 }
 
 impl Endpoint {
-    /// The endpoint at the remote's URL.
-    pub fn new(remote: &Remote, watch: Option<SharedWatch>) -> Result<Self, HttpError> {
+    /// The endpoint at the remote's URL. Redirects that are followed are told.
+    pub fn new(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Self, HttpError> {
         let (url, uri) = parse_url(&remote.url)?;
         Ok(Self {
             client: HttpClient::new(remote)?,
@@ -40,6 +47,7 @@ impl Endpoint {
             uri,
             shared: shared_headers(remote)?,
             watch: watch.unwrap_or_else(|| Arc::new(Unwatched)),
+            tell,
         })
     }
 
@@ -60,30 +68,73 @@ impl Endpoint {
         &self.url
     }
 
-    /// Sends one request and waits for the head of its answer.
+    /// Sends one request and waits for the head of its answer. Where the server sends us elsewhere, the request goes
+    /// there: without the user's headers from where the origin changes on, and never from https to http. To the watch
+    /// all of that is one exchange with several heads. A redirect that would make another request of it is the answer
+    /// (RFC 9110, 15.4: only 307 and 308 keep a POST).
     pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
-        let mut request = Request::new(());
-        *request.method_mut() = method;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers(headers);
-        let (parts, ()) = request.into_parts();
-        let mut exchange = Exchange::begin(&self.watch, &parts);
+        let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
         if let Some(body) = &body {
             exchange.see(Seen::RequestBody(body));
         }
         exchange.see(Seen::RequestEnd(None));
-        let body = body.map_or_else(empty, full);
-        match self.client.send(Request::from_parts(parts, body)).await {
-            Ok(response) => {
-                let (head, body) = response.into_parts();
-                exchange.see(Seen::Response(&head));
-                Ok(Answer { head, body, exchange })
-            }
+        match self.ask_on(&method, headers, body, &exchange).await {
+            Ok((endpoint, head, body)) => Ok(Answer { head, endpoint, body, exchange }),
             Err(error) => {
                 exchange.end(Some(&error.to_string()));
                 Err(error)
             }
         }
+    }
+
+    async fn ask_on(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<Bytes>,
+        exchange: &Exchange,
+    ) -> Result<(Self, response::Parts, Incoming), HttpError> {
+        let mut here = self.clone();
+        for _ in 0..=MOST_REDIRECTS {
+            let parts = here.request(method, headers);
+            let sent = body.clone().map_or_else(empty, full);
+            let (head, answered) = here.client.send(Request::from_parts(parts, sent)).await?.into_parts();
+            exchange.see(Seen::Response(&head));
+            let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
+            let next = here.elsewhere(location)?;
+            // Which of them gets the user's tokens is good to know.
+            let kept = if next.shared.len() == here.shared.len() { "" } else { ", without your headers" };
+            (self.tell)(Told::Step(&format!("{method} → {}; following it to {}{kept}", head.status, next.url)));
+            let _ = Limited::new(answered, REDIRECT_LIMIT).collect().await;
+            here = next;
+        }
+        let place = super::http::place(&self.uri);
+        Err(HttpError::Redirect(format!("{place} redirects more than {MOST_REDIRECTS} times, at last to {}", here.url)))
+    }
+
+    /// Where a redirect of this endpoint's leads.
+    fn elsewhere(&self, location: &str) -> Result<Self, HttpError> {
+        let failed = |why: &str| {
+            HttpError::Redirect(format!("{} redirects to {location:?}: {why}", super::http::place(&self.uri)))
+        };
+        let url = self.url.join(location).map_err(|error| failed(&error.to_string()))?;
+        match (self.url.scheme(), url.scheme()) {
+            ("https", "http") => return Err(failed("from https to http we do not go")),
+            (_, "http" | "https") => {}
+            _ => return Err(failed("that is no HTTP")),
+        }
+        let shared = if url.origin() == self.url.origin() { self.shared.clone() } else { HeaderMap::new() };
+        let (url, uri) = parse_url(url.as_str()).map_err(|error| failed(&error.to_string()))?;
+        Ok(Self { url, uri, shared, ..self.clone() })
+    }
+
+    /// The head of a request.
+    fn request(&self, method: &Method, headers: &HeaderMap) -> request::Parts {
+        let mut request = Request::new(());
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers(headers);
+        request.into_parts().0
     }
 
     /// Tells the watch that there will be no more exchanges.
@@ -109,6 +160,16 @@ impl Endpoint {
         }
         all
     }
+}
+
+/// Where an answer says that the same request should go instead.
+fn redirect<'a>(method: &Method, head: &'a response::Parts) -> Option<&'a str> {
+    let keeps = match head.status.as_u16() {
+        307 | 308 => true,
+        301..=303 => *method == Method::GET,
+        _ => false,
+    };
+    head.headers.get(header::LOCATION)?.to_str().ok().filter(|_| keeps)
 }
 
 fn parse_url(text: &str) -> Result<(url::Url, Uri), HttpError> {
@@ -176,6 +237,8 @@ impl Drop for Exchange {
 pub struct Answer {
     /// Status and headers.
     pub head: response::Parts,
+    /// Who answered: where the last redirect led.
+    pub endpoint: Endpoint,
     body: Incoming,
     exchange: Exchange,
 }
@@ -301,4 +364,47 @@ impl Events {
 /// Whether the message in a block that broke off is all there.
 fn is_whole(block: &[u8]) -> bool {
     matches!(carried(block), Carried::Message(message) if json::check(message).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_keeps_headers_on_its_origin_and_tls_for_good() {
+        let headers = vec![("X-Secret".to_owned(), "s".to_owned())];
+        let remote = Remote { url: "https://h/mcp?a=b".to_owned(), headers, ..Remote::default() };
+        let here = Endpoint::new(&remote, Arc::new(|_| {}), None).expect("an endpoint");
+        let led = |from: &Endpoint, location: &str| {
+            from.elsewhere(location).map(|next| (next.url.to_string(), next.shared.len())).map_err(|it| it.to_string())
+        };
+        assert_eq!(led(&here, "other"), Ok(("https://h/other".to_owned(), 1)));
+        assert_eq!(led(&here, "https://h:443/x#y"), Ok(("https://h/x".to_owned(), 1)));
+        for stranger in ["https://h:444/", "https://h.other/", "//other/"] {
+            let next = here.elsewhere(stranger).expect("goes there");
+            assert!(next.shared.is_empty());
+            assert_eq!(led(&next, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)), "what is left out stays out");
+        }
+        for (refused, why) in
+            [("http://h/mcp", "https to http"), ("ftp://h/", "no HTTP"), ("https://u:p@h/", "password")]
+        {
+            assert!(led(&here, refused).expect_err("refused").contains(why), "{refused}");
+        }
+        let plain = Remote { url: "http://h/mcp".to_owned(), ..Remote::default() };
+        let plain = Endpoint::new(&plain, Arc::new(|_| {}), None).expect("an endpoint");
+        assert_eq!(led(&plain, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)));
+    }
+
+    #[test]
+    fn only_what_keeps_the_request_is_followed() {
+        let led = |method: &Method, status: u16| {
+            let response = hyper::Response::builder().status(status).header("location", "/x").body(());
+            redirect(method, &response.expect("a response").into_parts().0).is_some()
+        };
+        for status in [301, 302, 303, 307, 308] {
+            assert!(led(&Method::GET, status));
+            assert_eq!(led(&Method::POST, status), status > 303);
+        }
+        assert!(!led(&Method::GET, 300) && !led(&Method::GET, 304) && !led(&Method::GET, 200));
+    }
 }

@@ -1,9 +1,11 @@
 //! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
-//! [`Link`] of its own, requests of the stateless era share links as long as their ids differ.
+//! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could be
+//! taken for what is said to another.
 //!
-//! What is not here: resumption by `Last-Event-ID`, and the older HTTP+SSE. A stream that breaks is not replayed.
+//! What is not here: the older HTTP+SSE.
 
 mod session;
+mod streams;
 
 use super::access::Access;
 use super::http::{Body, BodyError, full};
@@ -18,19 +20,25 @@ use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use session::{Guard, Posted, Said, Session};
+use session::{Guard, Posted, Session};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use streams::{Event, Said};
 use tokio::net::TcpListener;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
+const LAST_EVENT: &str = "last-event-id";
 /// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
 const MOST_SESSIONS: usize = 100;
+
+/// How long an answer is waited for before a stream is begun for it, to which its client can come back.
+const PROMPT: Duration = Duration::from_millis(200);
 
 /// Why a session is over where its server ended by itself.
 pub const SERVER_ENDED: &str = "the server ended";
@@ -49,6 +57,14 @@ pub trait Backend: Send + Sync {
     fn open(&self, stream: u32) -> Result<Opened, String>;
     /// A message of a session, as it passes. Answers what of it goes on.
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
+    /// A message to a session's client that the gateway made in its server's place.
+    fn made(&self, stream: u32, message: &[u8]) {
+        let _ = (stream, message);
+    }
+    /// Something was lost on the way to a session's client, in words.
+    fn lost(&self, stream: u32, told: &str) {
+        let _ = (stream, told);
+    }
     /// What a session's server wrote to standard error.
     fn see_stderr(&self, stream: u32, bytes: &[u8]);
     /// A session is over.
@@ -109,8 +125,7 @@ impl Gateway {
             Direction::ClientToServer => session.put(message, see),
             Direction::ServerToClient => {
                 see(&message);
-                session.hand_on(message);
-                Ok(())
+                session.hand_on(message).map_err(str::to_owned)
             }
         }
     }
@@ -152,10 +167,15 @@ impl Gateway {
                 if !accepts_events(&head.headers) {
                     return Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"));
                 }
-                let events = session.listen().ok_or_else(|| {
-                    plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
-                })?;
-                Ok(event_stream(None, events))
+                let said = match text(&head.headers, LAST_EVENT) {
+                    Some(last) => session.resume(&last).ok_or_else(|| {
+                        plain(StatusCode::BAD_REQUEST, "nothing is known, or kept, of the event in Last-Event-ID")
+                    })?,
+                    None => session.listen().ok_or_else(|| {
+                        plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
+                    })?,
+                };
+                Ok(Stream { primes: primes(&head.headers), is_resumable: true, said, guard: None }.begin(None))
             }
             Method::DELETE => {
                 let session = self.session(&head.headers)?;
@@ -175,8 +195,8 @@ impl Gateway {
         let version = json::at_path(message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
         if is_modern {
-            let session = self.shared_for(&envelope, message)?;
-            let answered = self.pass(&session, &envelope, message, headers, is_modern).await;
+            let session = self.shared_for(message)?;
+            let answered = self.pass(&session, message, headers).await;
             let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
             if is_unknown && envelope.method.as_deref() == Some("server/discover") {
                 // A server of the era before, whose sessions have links of their own: nobody shares this one.
@@ -189,9 +209,11 @@ impl Gateway {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;
             lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
             let mut newborn = Newborn { gateway: self, session: Some(&session) };
-            let mut response = self.pass(&session, &envelope, message, headers, is_modern).await?;
-            newborn.session = None;
-            if let Ok(id) = HeaderValue::from_str(&session.id) {
+            let mut response = self.pass(&session, message, headers).await?;
+            if let Ok(id) = HeaderValue::from_str(&session.id)
+                && response.status().is_success()
+            {
+                newborn.session = None;
                 response.headers_mut().insert(SESSION, id);
             }
             return Ok(response);
@@ -201,43 +223,49 @@ impl Gateway {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
         }
         let session = self.session(headers)?;
-        self.pass(&session, &envelope, message, headers, is_modern).await
+        self.pass(&session, message, headers).await
     }
 
     /// Hands a message to a session's server, and answers with what comes of it.
     async fn pass(
         &self,
         session: &Arc<Session>,
-        envelope: &Envelope<'_>,
         message: &[u8],
         headers: &HeaderMap,
-        is_modern: bool,
     ) -> Result<Response<Body>, Refusal> {
-        let gone = || rpc_error(StatusCode::BAD_GATEWAY, -32603, "the server behind this gateway has ended");
+        let gone = || plain(StatusCode::BAD_GATEWAY, "the server behind this gateway has ended");
         // A line is what the other side reads.
         let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
-        let Some(Posted { mut events, guard }) = session.post(envelope, line, is_modern).await.ok_or_else(gone)? else {
+        let Some(Posted { mut said, guard }) = session.post(line).await.ok_or_else(gone)? else {
             return Ok(accepted());
         };
-        let mut first = events.recv().await.ok_or_else(gone)?;
-        let is_answer = |message: &[u8]| {
-            let kind = Envelope::scan(message).kind;
-            kind.is_response() || kind == MessageKind::Batch
+        let is_resumable = session.is_resumable();
+        if !accepts_events(headers) {
+            let is_batch = Envelope::scan(message).kind == MessageKind::Batch;
+            let stream = said.stream;
+            let answer = answers(said, is_batch).await.ok_or_else(gone)?;
+            session.forget(stream);
+            return Ok(answer.response(is_resumable));
+        }
+        let primes = is_resumable && primes(headers);
+        let first = match primes {
+            true => tokio::time::timeout(PROMPT, said.recv()).await.ok().flatten(),
+            false => said.recv().await,
         };
-        while !accepts_events(headers) && !is_answer(&first) {
-            first = events.recv().await.ok_or_else(gone)?;
+        match first {
+            Some(event) if event.is_answer() && said.is_over() => {
+                session.forget(said.stream);
+                Ok(Answer { message: event.message, is_made: event.is_made }.response(is_resumable))
+            }
+            first => Ok(Stream { primes, is_resumable, said, guard: Some(guard) }.begin(first)),
         }
-        if is_answer(&first) && (!accepts_events(headers) || events.is_over()) {
-            return Ok(json_answer(&first, is_modern));
-        }
-        Ok(event_stream(Some((first, guard)), events))
     }
 
-    /// A link of the stateless era on which the ids of this message are free.
-    fn shared_for(self: &Arc<Self>, envelope: &Envelope<'_>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
+    /// A link of the stateless era on which nothing can be mistaken for what is said to this message.
+    fn shared_for(self: &Arc<Self>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
         let mut shared = lock(&self.shared);
         shared.retain(|session| !session.is_closed());
-        if let Some(free) = shared.iter().find(|session| session.has_room_for(envelope, message)) {
+        if let Some(free) = shared.iter().find(|session| session.has_room_for(message)) {
             return Ok(Arc::clone(free));
         }
         if shared.len() >= MOST_SESSIONS {
@@ -302,6 +330,12 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
+/// Whether this client is told where a stream begins: before 2025-11-25 an event without data is nothing to be sent.
+fn primes(headers: &HeaderMap) -> bool {
+    let version = text(headers, VERSION).and_then(|version| Revision::parse(&version));
+    version.is_some_and(|version| version >= Revision::V2025_11_25)
+}
+
 fn accepts_events(headers: &HeaderMap) -> bool {
     let accept = text(headers, "accept").unwrap_or_default();
     accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
@@ -346,38 +380,79 @@ fn accepted() -> Response<Body> {
     response
 }
 
-fn with_json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+fn with_json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(full(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
-/// An answer as a body. In the stateless era some errors have a status of their own (2026-07-28, Streamable HTTP).
-fn json_answer(message: &[u8], is_modern: bool) -> Response<Body> {
-    let code = json::at_path(message, &["error", "code"]).and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
-    let status = match code {
-        Some(-32601) if is_modern => StatusCode::NOT_FOUND,
-        Some(-32022..=-32020 | -32602) if is_modern => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    };
-    with_json(status, message.to_vec())
+/// The answer to a POST, whole.
+struct Answer {
+    message: Bytes,
+    /// It was made here, since the server has ended.
+    is_made: bool,
 }
 
-/// A stream of events that ends with the channel. What goes with the first message is kept until then.
-fn event_stream(first: Option<(Vec<u8>, Guard)>, events: Said) -> Response<Body> {
-    let (first, guard) = first.unzip();
-    let later = futures_util::stream::unfold((events, guard), |(mut events, guard)| async move {
-        events.recv().await.map(|message| (message, (events, guard)))
+/// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them has
+/// no way to the client.
+async fn answers(mut said: Said, is_batch: bool) -> Option<Answer> {
+    let mut all: Vec<Bytes> = Vec::new();
+    while let Some(event) = said.recv().await {
+        match event.is_answer() {
+            true if !is_batch => return Some(Answer { message: event.message, is_made: event.is_made }),
+            true => all.push(event.message),
+            false => {}
+        }
+    }
+    let items = all.iter().flat_map(|answer| match Envelope::scan(answer).kind {
+        MessageKind::Batch => json::items(answer).collect(),
+        _ => vec![&answer[..]],
     });
-    let blocks = futures_util::stream::iter(first).chain(later).map(|message| {
-        let block = [b"event: message\ndata: ", &message[..], b"\n\n"].concat();
-        Ok::<_, BodyError>(Frame::data(Bytes::from(block)))
-    });
-    let mut response = Response::new(StreamBody::new(blocks).boxed_unsync());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+    let items: Vec<&[u8]> = items.collect();
+    is_batch.then(|| Answer { message: [b"[", &items.join(&b","[..])[..], b"]"].concat().into(), is_made: false })
+}
+
+impl Answer {
+    /// As a body. In the stateless era some errors have a status of their own (2026-07-28, Streamable HTTP).
+    fn response(self, is_resumable: bool) -> Response<Body> {
+        let code = json::at_path(&self.message, &["error", "code"]);
+        let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
+        let status = match code {
+            _ if self.is_made => StatusCode::BAD_GATEWAY,
+            Some(-32601) if !is_resumable => StatusCode::NOT_FOUND,
+            Some(-32022..=-32020 | -32602) if !is_resumable => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        with_json(status, self.message)
+    }
+}
+
+/// A stream of events as it is sent.
+struct Stream {
+    primes: bool,
+    is_resumable: bool,
+    said: Said,
+    /// Kept until the stream is over.
+    guard: Option<Guard>,
+}
+
+impl Stream {
+    /// The response: it begins with this event, where there is one, and ends with the stream.
+    fn begin(self, first: Option<Event>) -> Response<Body> {
+        let Self { primes, is_resumable, said, guard } = self;
+        let priming = primes.then(|| said.priming());
+        let later = futures_util::stream::unfold((said, guard), |(mut said, guard)| async move {
+            said.recv().await.map(|event| (event, (said, guard)))
+        });
+        let events = futures_util::stream::iter(first).chain(later).map(move |event| event.block(is_resumable));
+        let blocks = futures_util::stream::iter(priming).chain(events);
+        let frames = blocks.map(|block| Ok::<_, BodyError>(Frame::data(block)));
+        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
+    }
 }

@@ -10,7 +10,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response, Uri, http};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
@@ -78,6 +78,9 @@ pub enum HttpError {
     /// The server wants to know who asks.
     #[error("{0}")]
     Token(String),
+    /// The server sends us elsewhere, and we do not go.
+    #[error("{0}")]
+    Redirect(String),
     /// A proxy named by the environment is in the way.
     #[error("{0}")]
     Proxy(String),
@@ -104,6 +107,7 @@ impl HttpError {
             }
             Self::Token(_) => TOKEN_ADVICE,
             Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
+            Self::Redirect(_) => "give the right URL with --url, if you trust where it leads",
             Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
         })
     }
@@ -243,13 +247,9 @@ const IDLE: Duration = Duration::from_secs(4);
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.
     pub fn new(remote: &Remote) -> Result<Self, HttpError> {
-        let tls = super::tls::config(remote)?;
-        let reach = Reach::new(CONNECT_TIMEOUT);
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls.clone())
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(reach.clone());
+        let tls = Arc::new(super::tls::config(remote)?);
+        let reach = Reach::new(CONNECT_TIMEOUT, Arc::clone(&tls));
+        let connector = HttpsConnector::from((reach.clone(), Arc::clone(&tls)));
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
@@ -258,7 +258,7 @@ impl HttpClient {
             .http1_max_buf_size(HEAD_LIMIT)
             .set_host(false)
             .build(connector);
-        Ok(Self { client, reach, tls: Arc::new(tls) })
+        Ok(Self { client, reach, tls })
     }
 
     /// Sends a request, waits for the response's head.

@@ -27,6 +27,8 @@ pub struct Undelivered {
     pub reason: String,
     /// The JSON-RPC error with which the peer refused, where it did so without naming the request.
     pub refusal: Option<Vec<u8>>,
+    /// It was not taken because the peer does not know the session any more: one that is opened anew would take it.
+    pub session_over: bool,
 }
 
 /// How many messages may wait on either side.

@@ -4,7 +4,8 @@ use super::http::HttpError;
 use hyper::Uri;
 use hyper::header::HeaderValue;
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
@@ -16,23 +17,28 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+/// The port of a SOCKS proxy that names none.
+const SOCKS_PORT: u16 = 1080;
+
 /// Connects to hosts.
 #[derive(Clone)]
 pub struct Reach {
     tcp: HttpConnector,
+    /// For proxies that are themselves reached by https.
+    tls: Arc<rustls::ClientConfig>,
     proxies: Arc<Matcher>,
     tunnel_always: bool,
 }
 
 impl Reach {
     /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); a connection may
-    /// take so long to come about.
-    pub fn new(limit: Duration) -> Self {
+    /// take so long to come about. A proxy's certificate is checked as a server's is.
+    pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limit));
-        Self { tcp, proxies: Arc::new(Matcher::from_env()), tunnel_always: false }
+        Self { tcp, tls, proxies: Arc::new(Matcher::from_env()), tunnel_always: false }
     }
 
     /// The same, with a tunnel through every proxy: for what is not HTTP.
@@ -48,9 +54,12 @@ impl Reach {
     }
 }
 
+/// A connection, with TLS only where that is the way to the proxy.
+type Way = MaybeHttpsStream<TokioIo<TcpStream>>;
+
 /// A connection to a host, or to a proxy on the way.
 pub struct Reached {
-    stream: TokioIo<TcpStream>,
+    stream: Way,
     /// The other end is a proxy that wants whole URLs.
     forwards: bool,
 }
@@ -67,34 +76,80 @@ impl Service<Uri> for Reach {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let mut tcp = self.tcp.clone();
         let Some(proxy) = self.proxies.intercept(&uri) else {
-            return Box::pin(async move { Ok(Reached { stream: tcp.call(uri).await?, forwards: false }) });
+            let mut tcp = self.tcp.clone();
+            return Box::pin(async move {
+                Ok(Reached { stream: MaybeHttpsStream::Http(tcp.call(uri).await?), forwards: false })
+            });
         };
-        let forwards = uri.scheme_str() == Some("http") && !self.tunnel_always;
-        Box::pin(async move { through(proxy, tcp, uri, forwards).await.map_err(Into::into) })
+        let reach = self.clone();
+        Box::pin(async move {
+            let name = place(proxy.uri());
+            let failed = |error: BoxError| {
+                HttpError::Proxy(format!("the proxy {name} does not let us through: {}", super::http::whole(&*error)))
+            };
+            reach.through(&proxy, uri).await.map_err(|error| failed(error).into())
+        })
     }
 }
 
-async fn through(proxy: Intercept, mut tcp: HttpConnector, uri: Uri, forwards: bool) -> Result<Reached, HttpError> {
-    let host = proxy.uri().authority().map(ToString::to_string).unwrap_or_default();
-    if proxy.uri().scheme_str() != Some("http") {
-        let scheme = proxy.uri().scheme_str().unwrap_or_default();
-        return Err(HttpError::Proxy(format!("the proxy {scheme}://{host} is of a kind that is not spoken here")));
+/// A proxy as it is told of: its scheme where that is not the usual one, and no password.
+fn place(proxy: &Uri) -> String {
+    let host = proxy.authority().map(ToString::to_string).unwrap_or_default();
+    match proxy.scheme_str() {
+        Some("http") | None => host,
+        Some(scheme) => format!("{scheme}://{host}"),
     }
-    let failed = |error: &dyn std::error::Error| {
-        HttpError::Proxy(format!("the proxy {host} does not let us through: {}", super::http::whole(error)))
-    };
-    let stream = if forwards {
-        tcp.call(proxy.uri().clone()).await.map_err(|error| failed(&error))?
-    } else {
-        let mut tunnel = Tunnel::new(proxy.uri().clone(), tcp);
-        if let Some(pass) = proxy.basic_auth() {
-            tunnel = tunnel.with_auth(pass.clone());
+}
+
+impl Reach {
+    async fn through(self, proxy: &Intercept, uri: Uri) -> Result<Reached, BoxError> {
+        let is_plain = uri.scheme_str() == Some("http");
+        let uri = with_port(&uri, if is_plain { 80 } else { 443 })?;
+        let scheme = proxy.uri().scheme_str().unwrap_or_default();
+        if scheme.starts_with("socks") {
+            return Ok(Reached {
+                stream: MaybeHttpsStream::Http(self.socks(proxy, scheme, uri).await?),
+                forwards: false,
+            });
         }
-        tunnel.call(uri).await.map_err(|error| failed(&error))?
-    };
-    Ok(Reached { stream, forwards })
+        let mut way = HttpsConnector::from((self.tcp, self.tls));
+        let forwards = is_plain && !self.tunnel_always;
+        let stream = if forwards {
+            way.call(proxy.uri().clone()).await?
+        } else {
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), way);
+            if let Some(pass) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(pass.clone());
+            }
+            tunnel.call(uri).await?
+        };
+        Ok(Reached { stream, forwards })
+    }
+
+    /// SOCKS, as the scheme's last letter says: with `socks5h` and `socks4a` the proxy looks the host's name up.
+    async fn socks(self, proxy: &Intercept, scheme: &str, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        let at = with_port(proxy.uri(), SOCKS_PORT)?;
+        if scheme.starts_with("socks4") {
+            return Ok(SocksV4::new(at, self.tcp).local_dns(scheme == "socks4").call(uri).await?);
+        }
+        let mut socks = SocksV5::new(at, self.tcp).local_dns(scheme == "socks5");
+        if let Some((user, word)) = proxy.raw_auth() {
+            socks = socks.with_auth(user.to_owned(), word.to_owned());
+        }
+        Ok(socks.call(uri).await?)
+    }
+}
+
+/// The URI with this port where it names none.
+fn with_port(uri: &Uri, port: u16) -> Result<Uri, BoxError> {
+    if uri.port().is_some() {
+        return Ok(uri.clone());
+    }
+    let mut parts = uri.clone().into_parts();
+    let host = uri.host().unwrap_or_default();
+    parts.authority = Some(format!("{host}:{port}").parse()?);
+    Ok(Uri::from_parts(parts)?)
 }
 
 impl Connection for Reached {
@@ -136,5 +191,28 @@ impl Write for Reached {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_added_where_there_is_none() {
+        for (given, expected) in
+            [("http://h/p?q", "http://h:80/p?q"), ("http://h:1/", "http://h:1/"), ("http://[::1]/", "http://[::1]:80/")]
+        {
+            let uri = with_port(&given.parse().expect("a URI"), 80).expect("a URI");
+            assert_eq!(uri.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_told_of_by_its_kind() {
+        for (proxy, told) in [("http://h:1/", "h:1"), ("socks5h://h:1/", "socks5h://h:1"), ("https://h/", "https://h")]
+        {
+            assert_eq!(place(&proxy.parse().expect("a URI")), told);
+        }
     }
 }

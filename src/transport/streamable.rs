@@ -3,6 +3,8 @@
 //!
 //! Sources: the Streamable HTTP transport of each revision; behaviours X9 and X11.
 
+mod older;
+
 use super::exchange::{Answer, Endpoint, Events, MESSAGE_LIMIT, NoEvent};
 use super::http::{HttpError, SharedWatch, TOKEN_ADVICE};
 use super::link::{Incoming, Link, Served, Undelivered};
@@ -34,8 +36,6 @@ const MOST_ATTEMPTS: u32 = 5;
 const IN_ORDER: Duration = Duration::from_secs(5);
 /// How long the GET stream's head holds back what comes after `notifications/initialized`.
 const GET_HEAD: Duration = Duration::from_millis(500);
-/// How long HTTP+SSE's first event may take.
-const ENDPOINT: Duration = Duration::from_secs(10);
 /// How long the end of a session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How many pages of tools are read to learn what a tool's headers are.
@@ -50,7 +50,7 @@ const REFUSAL_LIMIT: usize = 1 << 20;
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
 pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
-    let endpoint = Endpoint::new(remote, watch)?;
+    let endpoint = Endpoint::new(remote, Arc::clone(&tell), watch)?;
     let client = Client { endpoint, incoming, tell, state: Mutex::default() };
     tokio::spawn(run(Arc::new(client), outgoing));
     Ok(link)
@@ -62,11 +62,12 @@ struct Failure {
     advice: Option<String>,
     status: Option<StatusCode>,
     refusal: Option<Vec<u8>>,
+    session_over: bool,
 }
 
 impl Failure {
     fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), advice: None, status: None, refusal: None }
+        Self { reason: reason.into(), advice: None, status: None, refusal: None, session_over: false }
     }
 
     /// The code of the JSON-RPC error that came with it.
@@ -92,6 +93,8 @@ impl From<HttpError> for Failure {
 #[derive(Default)]
 struct State {
     session: Option<HeaderValue>,
+    /// The server does not know that session any more.
+    is_over: bool,
     /// What [`http::PROTOCOL_VERSION`] says.
     version: Option<String>,
     is_modern: bool,
@@ -124,7 +127,7 @@ impl Call {
         if let Some(version) = http::modern_version(&envelope) {
             (state.version, state.is_modern) = (Some(version.into_owned()), true);
         } else if method == "initialize" {
-            (state.version, state.session, state.is_modern) = (None, None, false);
+            state.begin_session();
         }
         let mut headers = state.headers();
         headers.insert(ACCEPT, BOTH);
@@ -149,6 +152,12 @@ impl Call {
 }
 
 impl State {
+    /// Whatever was before: a session begins, and the stream of the last one is heard no more.
+    fn begin_session(&mut self) {
+        (self.version, self.session, self.is_over, self.is_modern) = (None, None, false, false);
+        self.listener.take().inspect(AbortHandle::abort);
+    }
+
     /// The headers of every exchange of the session.
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -347,7 +356,8 @@ impl Client {
             (self.tell)(Told::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
-        let lost = Undelivered { id, reason: failure.reason, refusal: failure.refusal };
+        let Failure { reason, refusal, session_over, .. } = failure;
+        let lost = Undelivered { id, reason, refusal, session_over };
         let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
     }
 
@@ -355,7 +365,7 @@ impl Client {
     async fn exchange(&self, call: &Call) -> Result<(), Failure> {
         let answer = self.endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
         if !answer.status().is_success() {
-            return Err(self.refused(answer, &call.method).await);
+            return Err(self.refused(answer, &call.method, &call.headers).await);
         }
         if call.method == "initialize" {
             let mut state = self.state();
@@ -483,11 +493,14 @@ impl Client {
             }
             self.step(format!("{told}; resuming behind event {last} in {retry:?}"));
             sleep(retry).await;
+            let headers = self.state().headers();
             match self.get(Some(last)).await {
                 Ok(answer) if answer.is_stream() => return Ok(answer),
                 Ok(answer) => {
-                    let refused = self.refused(answer, "the GET that resumes it").await;
-                    return Err(Failure { reason: format!("{told}; {}", refused.reason), ..refused });
+                    let refused = self.refused(answer, "the GET that resumes it", &headers).await;
+                    // Its request was taken once; to send it again would do it twice.
+                    let reason = format!("{told}; {}", refused.reason);
+                    return Err(Failure { reason, session_over: false, ..refused });
                 }
                 Err(error) => self.step(error.to_string()),
             }
@@ -530,19 +543,19 @@ impl Client {
                 let _ = answer.whole(REFUSAL_LIMIT).await;
                 return;
             }
-            Ok(answer) => self.refused(answer, &call.method).await,
+            Ok(answer) => self.refused(answer, &call.method, &call.headers).await,
             Err(error) => error.into(),
         };
         (self.tell)(Told::Trouble(&failure.reason));
         if let Some(refusal) = failure.refusal {
             // Words of the server's own, to a message that names no request.
-            let lost = Undelivered { id: Vec::new(), reason: failure.reason, refusal: Some(refusal) };
+            let lost = Undelivered { reason: failure.reason, refusal: Some(refusal), ..Undelivered::default() };
             let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
         }
     }
 
-    /// What an answer that is no success means.
-    async fn refused(&self, answer: Answer, what: &str) -> Failure {
+    /// What an answer that is no success means, to what was asked with these headers.
+    async fn refused(&self, answer: Answer, what: &str, asked: &HeaderMap) -> Failure {
         let status = answer.status();
         let mut reason = format!("the server answered {what} with HTTP {status}");
         let mut advice = advice(status, &answer);
@@ -552,27 +565,31 @@ impl Client {
         let url = self.endpoint.url().path().to_owned();
         let body = answer.whole(REFUSAL_LIMIT).await.unwrap_or_default();
         let is_error = Envelope::scan(&body).kind == MessageKind::Error;
-        let had_session = status == StatusCode::NOT_FOUND && self.state().session.take().is_some();
-        if had_session {
+        let session = asked.get(http::SESSION_ID).filter(|_| status == StatusCode::NOT_FOUND);
+        let session_over = session.is_some();
+        if session_over {
+            let mut state = self.state();
+            state.is_over |= state.session.as_ref() == session;
             reason = format!("the session is over: {reason}");
-            advice = Some("run it again; that opens a new session".to_owned());
+            advice = Some("the server does not keep its sessions: does it start anew all the time?".to_owned());
         } else if status == StatusCode::NOT_FOUND {
             advice = Some(format!("is the path right? It is {url}; often it is /mcp or /sse"));
         }
         let beginning = in_words(&body);
-        if !beginning.is_empty() && (!is_error || had_session) {
+        if !beginning.is_empty() && (!is_error || session_over) {
             reason.push_str(&format!(": {beginning}"));
         }
-        let refusal = (is_error && !had_session).then_some(body);
+        let refusal = (is_error && !session_over).then_some(body);
         // An answer of the server's own needs no advice.
-        Failure { reason, advice: advice.filter(|_| refusal.is_none()), status: Some(status), refusal }
+        let advice = advice.filter(|_| refusal.is_none());
+        Failure { reason, advice, status: Some(status), refusal, session_over }
     }
 
     /// Ends the session, where there is one. A server may refuse that (2025-03-26 to 2025-11-25, session management).
     async fn end_session(&self) {
         let headers = {
             let state = self.state();
-            if state.session.is_none() {
+            if state.session.is_none() || state.is_over {
                 return;
             }
             state.headers()
@@ -582,71 +599,6 @@ impl Client {
             Ok(Err(error)) => self.step(error.to_string()),
             Err(_) => self.step(format!("no answer to DELETE within {FAREWELL:?}")),
         }
-    }
-
-    /// HTTP+SSE: asks for the stream that names where messages go, then sends `initialize` there and passes on what the
-    /// stream carries, to its end. The first failure stands where there is no such stream.
-    async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
-        let status = first.status.map(|status| status.to_string()).unwrap_or_default();
-        self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
-        let Some((endpoint, events)) = self.find_endpoint().await else { return Err(first) };
-        self.step(format!("HTTP+SSE: messages go to {}", endpoint.url()));
-        self.state().older = Some(endpoint.clone());
-        let asked = async {
-            if let Err(failure) = self.hand_in(&endpoint, call).await {
-                self.give_up(call, failure).await;
-            }
-        };
-        let mut place = Place::default();
-        let mut answered = false;
-        let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
-        (self.tell)(Told::Advice(&format!("the stream of HTTP+SSE {end}")));
-        let _ = self.incoming.send(Incoming::Closed).await;
-        Ok(())
-    }
-
-    async fn find_endpoint(&self) -> Option<(Endpoint, Events)> {
-        let first = async {
-            let answer = self.get(None).await.map_err(|error| error.to_string())?;
-            if !answer.is_stream() {
-                return Err(format!("GET → {}, no stream of events", answer.status()));
-            }
-            let mut events = answer.events();
-            loop {
-                let block = events
-                    .next()
-                    .await
-                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
-                let event = SseEvent::parse(&block);
-                if event.event.as_deref() == Some("endpoint") {
-                    let data = event.data.unwrap_or_default();
-                    let named = String::from_utf8_lossy(&data);
-                    let endpoint = self.endpoint.at(named.trim()).map_err(|error| error.to_string())?;
-                    return Ok((endpoint, events));
-                }
-            }
-        };
-        match timeout(ENDPOINT, first).await {
-            Ok(Ok(found)) => Some(found),
-            Ok(Err(why)) => {
-                self.step(why);
-                None
-            }
-            Err(_) => {
-                self.step(format!("GET → no endpoint event within {ENDPOINT:?}"));
-                None
-            }
-        }
-    }
-
-    /// HTTP+SSE: a message is only handed in; its answer comes on the stream.
-    async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
-        let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
-        if answer.status().is_success() {
-            let _ = answer.whole(REFUSAL_LIMIT).await;
-            return Ok(());
-        }
-        Err(self.refused(answer, &call.method).await)
     }
 }
 
@@ -682,7 +634,7 @@ fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
     Some(match status.as_u16() {
         401 => TOKEN_ADVICE.to_owned(),
         403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
-        300..=399 => format!("redirects are not followed; it points to {}", answer.header("location")?),
+        300..=399 => format!("a POST is not sent elsewhere by that; it points to {}", answer.header("location")?),
         405 => "is the path right? Often it is /mcp or /sse".to_owned(),
         429 | 503 => "the server is busy; try again later".to_owned(),
         _ => return None,

@@ -3,11 +3,12 @@
 use super::http::HttpError;
 use super::remote::Remote;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How TLS is spoken to this server.
 pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
@@ -19,24 +20,77 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
         let trusting = Arc::new(Trusting(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth());
     }
-    let mut roots = RootCertStore::empty();
-    // Reading the system's certificates takes longer than all the rest of a start: only where TLS is spoken.
-    if remote.speaks_tls() {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    }
+    let mut named = RootCertStore::empty();
     if let Some(path) = &remote.cacert {
         let failed = |error: &dyn std::fmt::Display| HttpError::Certificates(path.clone(), error.to_string());
         let read = CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?;
         let mut added = 0;
         for certificate in read {
-            roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+            named.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
             added += 1;
         }
         if added == 0 {
             return Err(failed(&"it holds no certificate"));
         }
     }
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    let trusted = Arc::new(Trusted { provider, named, verifier: OnceLock::new() });
+    Ok(builder.dangerous().with_custom_certificate_verifier(trusted).with_no_client_auth())
+}
+
+/// Checks certificates against those of the system and those that the user names. Reading the system's takes longer than
+/// all the rest of a start, so it waits until TLS is spoken.
+#[derive(Debug)]
+struct Trusted {
+    provider: Arc<CryptoProvider>,
+    named: RootCertStore,
+    verifier: OnceLock<Result<Arc<WebPkiServerVerifier>, VerifierBuilderError>>,
+}
+
+impl Trusted {
+    fn verifier(&self) -> Result<&Arc<WebPkiServerVerifier>, rustls::Error> {
+        let build = || {
+            let mut roots = self.named.clone();
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&self.provider)).build()
+        };
+        let built = self.verifier.get_or_init(build).as_ref();
+        built.map_err(|error| rustls::Error::General(format!("no certificate can be trusted: {error}")))
+    }
+}
+
+impl ServerCertVerifier for Trusted {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        self.verifier()?.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier()?.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier()?.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// Takes any certificate; signatures are still checked.

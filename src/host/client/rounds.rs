@@ -19,7 +19,8 @@ impl ClientEngine {
     ) -> Open {
         let handle = RequestHandle(self.next_handle);
         self.next_handle += 1;
-        Open { handle, role, method: method.to_owned(), params, since: now, timeout, expired: false, rounds: 0 }
+        let method = method.to_owned();
+        Open { handle, role, method, params, since: now, timeout, expired: false, rounds: 0, again: false }
     }
 
     /// Sends a request under a new id, with these members in its params.

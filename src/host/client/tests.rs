@@ -445,3 +445,33 @@ fn a_refusal_that_names_no_request_answers_the_one_it_refused() {
     let refusal = br#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32020,"message":"no"}}"#;
     assert_eq!(handshake(&probing.undelivered(ms(1), b"1", "HTTP 400", Some(refusal))).era, Era::Modern);
 }
+
+#[test]
+fn a_session_that_is_over_is_opened_anew_once_for_a_request() {
+    let mut client = legacy();
+    let (first, _) = client.request(ms(2), "a/b", Params::Absent);
+    let (second, _) = client.request(ms(2), "c/d", Params::Absent);
+    let out = client.session_over(ms(3), b"2", "HTTP 404");
+    assert_eq!(sent_value(&out)["method"], "initialize");
+    assert!(matches!(&out[0], Output::Renewing { reason } if reason == "HTTP 404"), "{out:?}");
+    assert!(client.session_over(ms(3), b"3", "HTTP 404").is_empty(), "it waits for the same session");
+    let out = client.receive(ms(4), initialize_answer(4, "2025-11-25").as_bytes());
+    let methods = sent(&out);
+    assert!(methods[0].contains("notifications/initialized"), "{methods:?}");
+    assert!(methods[1].contains(r#""id":5,"method":"a/b""#) && methods[2].contains(r#""id":6,"method":"c/d""#));
+    assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "it is told once: {out:?}");
+    assert_eq!(failure(&client.session_over(ms(5), b"5", "again")), (Some(first), "again".to_owned()));
+    let answered = client.receive(ms(6), br#"{"jsonrpc":"2.0","id":6,"result":{}}"#);
+    assert!(matches!(&answered[..], [Output::Answered { handle, .. }] if *handle == second));
+}
+
+#[test]
+fn a_session_that_cannot_be_opened_anew_fails_what_waits() {
+    let mut client = legacy();
+    let (waiting, _) = client.request(ms(2), "a/b", Params::Absent);
+    client.session_over(ms(3), b"2", "HTTP 404");
+    let out = client.undelivered(ms(4), b"3", "HTTP 500", None);
+    assert!(out.contains(&Output::Failed { handle: Some(waiting), reason: "HTTP 500".to_owned() }), "{out:?}");
+    let mut client = legacy();
+    assert_eq!(failure(&client.session_over(ms(1), b"\"x\"", "HTTP 404")), (None, "HTTP 404".to_owned()));
+}

@@ -1,6 +1,7 @@
 //! One body on its way into the reel: cut into messages by what it is.
 
 use crate::wire::sse::{Carried, SseFramer, carried};
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -13,8 +14,8 @@ const KEEP: usize = 64 << 10;
 /// What a body turns out to hold.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// A body that is one message.
-    Whole(&'a [u8]),
+    /// A body or frame that is one message.
+    Whole(Cow<'a, [u8]>),
     /// A part of a body that is too long to hold.
     Fragment(&'a [u8]),
     /// A server-sent event with its message in place.
@@ -104,7 +105,8 @@ impl Reading {
     pub fn finish(&mut self, mut sink: impl FnMut(Piece<'_>)) {
         match self {
             Self::Json(held) if held.is_empty() => {}
-            Self::Json(held) => sink(Piece::Whole(held)),
+            // Given away, not copied: it can be most of what the tap holds.
+            Self::Json(held) => sink(Piece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
             Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block, joined: None })),
             Self::Frames(_) | Self::Other { length: 0, .. } => {}
@@ -126,8 +128,8 @@ fn pass_block(block: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
 fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(Piece<'_>)) -> bool {
     loop {
         match socket.read() {
-            Ok(Message::Text(text)) => sink(Piece::Whole(text.as_bytes())),
-            Ok(Message::Binary(bytes)) => sink(Piece::Whole(&bytes)),
+            Ok(Message::Text(text)) => sink(Piece::Whole(Cow::Borrowed(text.as_bytes()))),
+            Ok(Message::Binary(bytes)) => sink(Piece::Whole(Cow::Borrowed(&bytes))),
             Ok(Message::Ping(bytes)) => sink(Piece::Frame("ping", &bytes)),
             Ok(Message::Pong(bytes)) => sink(Piece::Frame("pong", &bytes)),
             Ok(Message::Close(close)) => {
@@ -180,7 +182,7 @@ mod tests {
         let mut sink = |piece: Piece<'_>| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             found.push(match piece {
-                Piece::Whole(bytes) => format!("whole {}", text(bytes)),
+                Piece::Whole(bytes) => format!("whole {}", text(&bytes)),
                 Piece::Fragment(bytes) => format!("fragment {}", bytes.len()),
                 Piece::Event(bytes) => format!("event {}", text(bytes)),
                 Piece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),

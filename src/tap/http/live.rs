@@ -165,7 +165,7 @@ impl HttpSession {
         let Heard { reading, said, asked } = heard;
         let mut see = |piece: Piece<'_>| {
             let (framing, payload) = match &piece {
-                Piece::Whole(bytes) => (Framing::Whole, *bytes),
+                Piece::Whole(bytes) => (Framing::Whole, &bytes[..]),
                 Piece::Event(block) => (Framing::Sse, *block),
                 Piece::Block { joined: Some(message), .. } => (Framing::Whole, &message[..]),
                 Piece::Other(_, kept) => {

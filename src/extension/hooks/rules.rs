@@ -76,12 +76,10 @@ impl Observer for HooksObserver {
                 self.declared(message, findings);
             }
             (Some("server/discover"), MessageKind::Result) => {
-                if message.declared.server.is_object() {
-                    let hooks = message.declared.find(&DESCRIPTOR, Side::Server);
-                    findings.check(&NO_NEGOTIATION, message.seq, hooks.is_none(), || {
-                        "hooks in the answer to server/discover".to_owned()
-                    });
-                }
+                let hooks = message.declared.find(&DESCRIPTOR, Side::Server);
+                findings.check(&NO_NEGOTIATION, message.seq, hooks.is_none(), || {
+                    "hooks in the answer to server/discover".to_owned()
+                });
             }
             (Some("tools/call"), MessageKind::Request) => self.firing.called(message, findings),
             (Some("tools/call"), MessageKind::Result | MessageKind::Error) => self.firing.answered(message),

@@ -340,3 +340,11 @@ fn amb_a1_three_carriers_are_good_and_named_once() {
         assert_eq!(told.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(), [format!("carrier={carrier}")]);
     }
 }
+
+#[test]
+fn a4_a_user_message_goes_from_the_client() {
+    let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#;
+    let message = r#"{"method":"conversation/userMessage","params":{"messageId":"m","content":"x"}}"#;
+    assert_eq!(count(&super::run(&format!("{hello}\ns>c {message}")), "method/direction"), 1);
+    assert_eq!(count(&super::run(&format!("{hello}\nc>s {message}")), "method/direction"), 0);
+}

@@ -73,8 +73,11 @@ impl Files {
 
     /// Time went on.
     pub fn pass(&mut self, now: i64, findings: &mut Findings) {
-        while let Some(late) = self.awaited.pop_front_if(|awaited| now.saturating_sub(awaited.time) > APART) {
-            findings.note(&NO_UPDATE, late.seq, format!("no resources/updated for {} within 2 s", late.uri));
+        while let Some(awaited) = self.awaited.front()
+            && now.saturating_sub(awaited.time) > APART
+        {
+            findings.note(&NO_UPDATE, awaited.seq, format!("no resources/updated for {} within 2 s", awaited.uri));
+            self.awaited.pop_front();
         }
     }
 

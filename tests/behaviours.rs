@@ -94,30 +94,30 @@ fn every_named_rule_is_broken_by_a_script() {
         collect(&root().join(folder), &mut text);
         text
     };
-    let (rules, scripts) = (all("src"), all("src/validate/tests"));
+    let (sources, scripts) = (all("src"), all("src/validate/tests"));
+    let rules: BTreeSet<&str> = sources.lines().filter_map(declared_rule).collect();
     let mut seen = BTreeSet::new();
     for row in rows() {
         let cells = format!("{} {}", row.does, row.tests);
         let ids = quoted(&cells).filter(|word| word.contains('/') && !word.contains("::") && !word.contains('.'));
         for id in ids {
-            let quoted = format!("\"{id}\"");
-            let declared = ["Error", "Warning", "Info"].iter().any(|it| rules.contains(&format!("= {it} {quoted}")));
-            assert!(declared, "{}: there is no rule {id}", row.number);
-            assert!(scripts.contains(&quoted), "{}: nothing breaks {id}", row.number);
+            assert!(rules.contains(id), "{}: there is no rule {id}", row.number);
+            assert!(scripts.contains(&format!("\"{id}\"")), "{}: nothing breaks {id}", row.number);
             seen.insert(id.to_owned());
         }
     }
     // The other way round: every rule of these rooms answers to some number.
-    for room in ["conversation", "reminder", "hooks", "overlap"] {
-        let mut rest = rules.as_str();
-        while let Some((_, after)) = rest.split_once(&format!("\"{room}/")) {
-            let (what, after) = after.split_once('"').expect("the end of a text");
-            let id = format!("{room}/{what}");
-            let is_rule = ["Error", "Warning", "Info"].iter().any(|it| rules.contains(&format!("= {it} \"{id}\"")));
-            assert!(!is_rule || seen.contains(&id), "{id} answers to no number");
-            rest = after;
-        }
-    }
+    let of_rooms = |id: &&str| ["conversation/", "reminder/", "hooks/", "overlap/"].iter().any(|it| id.starts_with(it));
+    let without: Vec<_> = rules.into_iter().filter(of_rooms).filter(|id| !seen.contains(*id)).collect();
+    assert_eq!(without, Vec::<&str>::new(), "these answer to no number");
+    assert!(seen.len() > 30);
+}
+
+/// The id of the rule that a line declares: `NAME = Severity "room/what",`.
+fn declared_rule(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(" = ")?;
+    let (severity, rest) = rest.split_once(" \"")?;
+    ["Error", "Warning", "Info"].contains(&severity).then(|| rest.split_once('"')).flatten().map(|(id, _)| id)
 }
 
 /// Appends every Rust source below a folder.

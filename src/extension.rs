@@ -154,6 +154,36 @@ pub struct Observed<'a> {
     pub request: Option<&'a Asked>,
     /// What was declared so far.
     pub declared: &'a Declared,
+    /// The whole message as a value, for members that stand outside of its content.
+    pub whole: &'a Value,
+}
+
+/// A moment of the conversation behind a connection, as far as its traffic or a mark in the reel tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A user's message is given to the server. Observers see it as a turn.
+    UserMessage,
+    /// The model is about to be asked. Observers see it as a turn, unless it belongs to one that began already.
+    Inference,
+    /// The model's next turn: what waits for it goes into its prompt.
+    Turn,
+    /// The model has answered.
+    Inferred,
+    /// The host shortened the conversation.
+    Compacted,
+    /// The user took the server's access to the conversation back.
+    Revoked,
+    /// The user gave it again.
+    Granted,
+}
+
+/// What a message carries that may come by another proposal's way too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// A text for the model's next turn.
+    Text(String),
+    /// The name of something that happened.
+    Fact(String),
 }
 
 /// A request, as remembered until its answer comes.
@@ -203,11 +233,27 @@ pub trait Observer {
     /// Sees one message.
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings);
 
+    /// Sees a moment of the conversation, before the message that tells of it.
+    fn reach(&mut self, _moment: Moment, _seq: u64, _time: i64, _findings: &mut Findings) {}
+
     /// Some messages are missing here: whatever depends on having seen all of them is no longer judged.
     fn lose_track(&mut self) {}
 
     /// The session is over.
     fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
+}
+
+/// Watches all connections of a reel at once, for rules that one connection alone cannot show. What it finds is told
+/// of one of them, at a message of it or at its end.
+pub trait Overview {
+    /// Sees one message of the connection `stream`.
+    fn observe(&mut self, stream: u32, message: &Observed<'_>, findings: &mut Findings);
+
+    /// The connection ended, or messages of it are missing: what was said elsewhere after `time` does not concern it.
+    fn leave(&mut self, stream: u32, time: i64);
+
+    /// The reel is over; asked once a connection.
+    fn finish(&mut self, stream: u32, findings: &mut Findings);
 }
 
 /// One proposal's room.
@@ -224,6 +270,21 @@ pub trait Extension: Sync {
 
     /// A fresh observer for one connection.
     fn observer(&self) -> Box<dyn Observer>;
+
+    /// A fresh overview of all connections, where the proposal has rules about several.
+    fn overview(&self) -> Option<Box<dyn Overview>> {
+        None
+    }
+
+    /// The moment of the conversation that a message of this proposal tells of.
+    fn moment(&self, _message: &Observed<'_>) -> Option<Moment> {
+        None
+    }
+
+    /// What a message of this proposal carries that may come by another way too.
+    fn carries(&self, _message: &Observed<'_>) -> Vec<Carried> {
+        Vec::new()
+    }
 
     /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
     /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.

@@ -11,12 +11,14 @@ mod connection;
 mod envelope;
 mod lifecycle;
 mod method;
+mod overlap;
 mod pairing;
 mod parse;
 pub mod report;
 pub mod rules;
 mod schema;
 mod stream;
+mod turns;
 
 pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 
@@ -24,7 +26,7 @@ use crate::extension::{REGISTRY, Rule};
 use crate::protocol::revision::meta;
 use crate::trace::{Event, EventKind, Flags};
 use crate::wire::{Envelope, json};
-use connection::Connection;
+use connection::{Connection, Overviews};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +58,9 @@ pub struct Validator {
     lost_streams: BTreeMap<u32, u64>,
     /// Connections to servers that clients reach through a listener.
     behind_listener: BTreeSet<u32>,
+    overviews: Overviews,
+    /// The time of the latest event.
+    now: i64,
     report: Report,
     kept: BTreeMap<&'static str, usize>,
 }
@@ -69,6 +74,8 @@ impl Validator {
             lost: false,
             lost_streams: BTreeMap::new(),
             behind_listener: BTreeSet::new(),
+            overviews: REGISTRY.iter().filter_map(|room| room.overview()).collect(),
+            now: 0,
             report: Report::default(),
             kept: BTreeMap::new(),
         }
@@ -78,12 +85,19 @@ impl Validator {
     /// seen everything is no longer judged.
     pub fn lose_track(&mut self) {
         self.lost = true;
-        self.connections.values_mut().for_each(Connection::lose_track);
+        for (stream, connection) in &mut self.connections {
+            connection.lose_track();
+            self.overviews.iter_mut().for_each(|overview| overview.leave(*stream, self.now));
+        }
     }
 
     /// Takes the next event of the reel in. A stream number is a connection.
     pub fn observe(&mut self, event: &Event<'_>) {
         let stream = event.header.stream;
+        self.now = self.now.max(event.header.time);
+        if matches!(event.header.kind, EventKind::Gap | EventKind::StreamClosed) {
+            self.overviews.iter_mut().for_each(|overview| overview.leave(stream, self.now));
+        }
         let connection = match event.header.kind {
             EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
                 let mut connection = Connection::new();
@@ -111,7 +125,7 @@ impl Validator {
                 }
                 return;
             }
-            EventKind::StreamClosed | EventKind::Gap => match self.connections.get_mut(&stream) {
+            EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
                     self.lost_streams.insert(stream, event.header.seq);
@@ -124,7 +138,8 @@ impl Validator {
         match event.header.kind {
             EventKind::Gap => connection.note_gap(event.header.seq),
             EventKind::StreamClosed => connection.close(event.header.time),
-            _ => connection.take_event(event),
+            EventKind::Note => connection.take_note(event),
+            _ => connection.take_event(event, &mut self.overviews),
         }
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
@@ -136,7 +151,7 @@ impl Validator {
     /// The reel is at its end.
     pub fn finish(mut self) -> Report {
         for (stream, mut connection) in self.connections {
-            connection.finish();
+            connection.finish(stream, &mut self.overviews);
             for finding in connection.findings.drain() {
                 let finding =
                     Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };

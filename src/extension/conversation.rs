@@ -1,12 +1,15 @@
 //! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
 
+mod fan_out;
 pub mod host;
 mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
-use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use super::{
+    CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Overview, Rule, Side, Spoken,
+};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::{MessageKind, json};
@@ -81,6 +84,27 @@ impl Extension for Conversation {
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
         Some(Box::new(host::side::Side::new(policies)))
+    }
+
+    fn overview(&self) -> Option<Box<dyn Overview>> {
+        Some(Box::<fan_out::FanOut>::default())
+    }
+
+    fn moment(&self, message: &Observed<'_>) -> Option<Moment> {
+        (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response()).then_some(Moment::UserMessage)
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let is_context = match message.method {
+            Some(USER_MESSAGE) => message.envelope.kind == MessageKind::Result,
+            Some(CONTEXT) => !message.envelope.kind.is_response(),
+            _ => false,
+        };
+        if is_context {
+            rules::texts(message.content).map(|text| Carried::Text(text.to_owned())).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -3,7 +3,7 @@
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
@@ -87,6 +87,17 @@ impl Extension for Mcpe {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McpeObserver>::default()
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let content = message.content;
+        let events = match message.method {
+            Some(EVENT) => std::slice::from_ref(&content["event"]),
+            Some(BATCH) => content["events"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
+        let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
+        sources.map(|source| Carried::Fact(source.to_owned())).collect()
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

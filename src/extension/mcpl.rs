@@ -5,15 +5,18 @@ pub mod push;
 mod rules;
 pub mod server;
 
-use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
-use crate::wire::json;
+use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
 
 /// A server pushes an event that may start an inference (§9).
 pub const PUSH_EVENT: &str = "push/event";
+
+const BEFORE_INFERENCE: &str = "context/beforeInference";
+const AFTER_INFERENCE: &str = "context/afterInference";
 
 const SOURCE: &str = "seed 002 (MCPL 0.4)";
 
@@ -39,8 +42,8 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     source: SOURCE,
     methods: &[
         request(PUSH_EVENT, Sender::Server, &["eventId"]),
-        request("context/beforeInference", Sender::Client, &["inferenceId"]),
-        either("context/afterInference", Sender::Client, &["inferenceId"]),
+        request(BEFORE_INFERENCE, Sender::Client, &["inferenceId"]),
+        either(AFTER_INFERENCE, Sender::Client, &["inferenceId"]),
         request("inference/request", Sender::Server, &["featureSet"]),
         notification("inference/chunk", Sender::Client, &["requestId"]),
         request("model/info", Sender::Server, &[]),
@@ -90,6 +93,28 @@ impl Extension for Mcpl {
         Box::<rules::McplObserver>::default()
     }
 
+    fn moment(&self, message: &Observed<'_>) -> Option<Moment> {
+        match (message.method?, message.envelope.kind) {
+            (BEFORE_INFERENCE, MessageKind::Request) => Some(Moment::Inference),
+            (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(Moment::Inferred),
+            _ => None,
+        }
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        match (message.method, message.envelope.kind) {
+            (Some(BEFORE_INFERENCE), MessageKind::Result) => {
+                let injections = message.content["contextInjections"].as_array().into_iter().flatten();
+                injections.filter_map(injected_text).map(Carried::Text).collect()
+            }
+            (Some(PUSH_EVENT), MessageKind::Request) => {
+                let id = message.content["eventId"].as_str();
+                id.map(|id| Carried::Fact(id.to_owned())).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
         rules::excuse(definition, value, misfit)
     }
@@ -125,7 +150,7 @@ fn count(content: &[u8], name: &str) -> usize {
 fn summarize_call(method: &str, content: &[u8], out: &mut String) {
     match method {
         PUSH_EVENT => members(content, &["featureSet", "eventId"], out),
-        "context/beforeInference" | "context/afterInference" => {
+        BEFORE_INFERENCE | AFTER_INFERENCE => {
             members(content, &["inferenceId", "conversationId"], out);
             if let Some(turn) = json::first_member(content, "turnIndex") {
                 let _ = write!(out, " turn {}", String::from_utf8_lossy(turn));
@@ -164,6 +189,15 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
     }
 }
 
+/// The text of an injection, which is one string or a list of blocks.
+fn injected_text(injection: &Value) -> Option<String> {
+    let blocks = || injection["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+    match injection["content"].as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => Some(blocks().collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty()),
+    }
+}
+
 fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
     let says = |name: &str| json::first_member(content, name) == Some(b"true");
     let reason = |out: &mut String| {
@@ -182,11 +216,11 @@ fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
             out.push_str("refused");
             reason(out);
         }
-        "context/beforeInference" => {
+        BEFORE_INFERENCE => {
             members(content, &["featureSet"], out);
             let _ = write!(out, ", {} injections", count(content, "contextInjections"));
         }
-        "context/afterInference" => {
+        AFTER_INFERENCE => {
             members(content, &["featureSet"], out);
             if json::first_member(content, "modifiedResponse").is_some() {
                 out.push_str(", response modified");

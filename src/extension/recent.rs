@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 /// A value's length and checksum: enough to tell whether it came again, and short to keep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Digest {
     length: usize,
     sum: u32,
@@ -106,6 +106,11 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     /// Whether an entry ever had to go, so that its absence proves nothing.
     pub fn has_forgotten(&self) -> bool {
         self.forgot
+    }
+
+    /// The keys, oldest first.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.order.iter()
     }
 
     /// The entries, in no order.

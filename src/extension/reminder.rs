@@ -1,12 +1,13 @@
 //! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
 
 pub mod host;
+mod pending;
 mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
-use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use super::{CapabilityPlace, Carried, Descriptor, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
@@ -89,5 +90,15 @@ impl Extension for Reminder {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::ReminderObserver>::default()
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let reminder = &message.content["reminder"];
+        if message.method != Some(REMINDER) {
+            return Vec::new();
+        }
+        let text = reminder["body"].as_str().map(|body| Carried::Text(body.to_owned()));
+        let fact = reminder["dedupeKey"].as_str().map(|key| Carried::Fact(key.to_owned()));
+        text.into_iter().chain(fact).collect()
     }
 }

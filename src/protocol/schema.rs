@@ -54,12 +54,7 @@ impl SchemaSet {
         if validator.is_valid(value) {
             return Some(Vec::new());
         }
-        Some(
-            validator
-                .iter_errors(value)
-                .map(|error| Misfit { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) })
-                .collect(),
-        )
+        Some(validator.iter_errors(value).map(|error| misfit(&error)).collect())
     }
 
     fn validator(&self, name: &str) -> Option<Arc<Validator>> {
@@ -81,6 +76,24 @@ impl SchemaSet {
         });
         jsonschema::draft202012::new(&root).ok()
     }
+}
+
+/// Where a template does not fit a peer's schema, whatever is put in for its variables; `None` where the schema is none.
+/// `is_open` tells whether a value holds variables. Those are in texts and stay texts, so that only what follows from
+/// shapes is certain there: a type, a member that lacks, one too many.
+pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value) -> bool) -> Option<Vec<Misfit>> {
+    use jsonschema::error::ValidationErrorKind as Kind;
+    let validator = jsonschema::draft202012::new(schema).ok()?;
+    let certain = |error: &jsonschema::ValidationError<'_>| {
+        let of_shape =
+            matches!(error.kind(), Kind::Type { .. } | Kind::Required { .. } | Kind::AdditionalProperties { .. });
+        of_shape || !is_open(error.instance())
+    };
+    Some(validator.iter_errors(template).filter(certain).map(|error| misfit(&error)).collect())
+}
+
+fn misfit(error: &jsonschema::ValidationError<'_>) -> Misfit {
+    Misfit { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
 }
 
 /// An error's text names the whole value; a reader needs only its beginning.

@@ -1,16 +1,21 @@
 //! One connection on its way through the checks: from an event's bytes to messages, and from there to every group of
 //! rules and every room's observer.
 
+use super::overlap::Overlap;
 use super::pairing::Pairs;
 use super::report::{ConnectionFacts, Peer};
+use super::turns::Turns;
 use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, stream};
-use crate::extension::{Findings, Observed, Observer, REGISTRY};
+use crate::extension::{self, Findings, Moment, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
-use crate::trace::Event;
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::trace::{Event, EventHeader};
+use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
+
+/// The rooms' overviews of all connections.
+pub(super) type Overviews = Vec<Box<dyn Overview>>;
 
 /// A connection's state.
 pub(super) struct Connection {
@@ -20,6 +25,8 @@ pub(super) struct Connection {
     pairs: Pairs,
     lifecycle: lifecycle::Lifecycle,
     method: method::Methods,
+    turns: Turns,
+    overlap: Overlap,
     facts: ConnectionFacts,
     last_time: i64,
     lost: bool,
@@ -55,6 +62,8 @@ impl Connection {
             pairs: Pairs::default(),
             lifecycle: lifecycle::Lifecycle::default(),
             method: method::Methods::default(),
+            turns: Turns::default(),
+            overlap: Overlap::default(),
             facts: ConnectionFacts::default(),
             last_time: 0,
             lost: false,
@@ -91,21 +100,21 @@ impl Connection {
         self.pairs.fail(exchange);
     }
 
-    pub fn take_event(&mut self, event: &Event<'_>) {
+    pub fn take_event(&mut self, event: &Event<'_>, overviews: &mut Overviews) {
         self.last_time = self.last_time.max(event.header.time);
         self.pairs.carried_by(event.header.exchange);
         let Some(text) = stream::text(event, &mut self.findings) else { return };
         let envelope = Envelope::scan(text);
         match envelope.kind {
-            MessageKind::Batch => self.take_batch(event, text),
+            MessageKind::Batch => self.take_batch(event, text, overviews),
             kind if stream::is_message(event.header.seq, kind, text, &envelope, &mut self.findings) => {
-                self.take_message(event.header.seq, event.header.time, event.header.direction(), &envelope, text);
+                self.take_message(event.header, &envelope, text, overviews);
             }
             _ => {}
         }
     }
 
-    fn take_batch(&mut self, event: &Event<'_>, text: &[u8]) {
+    fn take_batch(&mut self, event: &Event<'_>, text: &[u8], overviews: &mut Overviews) {
         let seq = event.header.seq;
         let revision = self.tracker.revision;
         let legal = revision.is_none_or(|revision| revision == Revision::V2025_03_26);
@@ -119,12 +128,13 @@ impl Connection {
             let initializes = envelope.method.as_deref() == Some("initialize");
             self.findings.check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "initialize in a batch".to_owned());
             if stream::is_message(seq, envelope.kind, item, &envelope, &mut self.findings) {
-                self.take_message(seq, event.header.time, event.header.direction(), &envelope, item);
+                self.take_message(event.header, &envelope, item, overviews);
             }
         }
     }
 
-    fn take_message(&mut self, seq: u64, time: i64, direction: Direction, envelope: &Envelope<'_>, text: &[u8]) {
+    fn take_message(&mut self, header: &EventHeader, envelope: &Envelope<'_>, text: &[u8], overviews: &mut Overviews) {
+        let (seq, time, direction) = (header.seq, header.time, header.direction());
         self.facts.messages += 1;
         let Some(value) = envelope::check(seq, envelope, text, &mut self.findings) else {
             // The letter is broken, the structure is not: it still pairs.
@@ -151,7 +161,7 @@ impl Connection {
         };
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
-        let observed = Observed { seq, time, direction, envelope, method, content, request, declared };
+        let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: &value };
         let era = content_era(&observed, &self.tracker);
         let message = Message { observed, before, era };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
@@ -159,15 +169,36 @@ impl Connection {
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
         note_facts(&message, &mut self.facts);
+        let observed = &message.observed;
+        let told = method.and_then(extension::of_method).and_then(|room| room.moment(observed));
+        let moment = told.and_then(|moment| self.turns.told(moment));
+        if let Some(moment) = moment {
+            reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
+        }
         for observer in &mut self.observers {
-            observer.observe(&message.observed, &mut self.findings);
+            observer.observe(observed, &mut self.findings);
+        }
+        self.overlap.observe(observed, &mut self.findings);
+        for overview in overviews {
+            overview.observe(header.stream, observed, &mut self.findings);
         }
     }
 
-    pub fn finish(&mut self) {
+    /// A note in the reel.
+    pub fn take_note(&mut self, event: &Event<'_>) {
+        self.last_time = self.last_time.max(event.header.time);
+        if let Some(moment) = self.turns.marked(event.payload) {
+            reach(&mut self.observers, &mut self.overlap, moment, event.header, &mut self.findings);
+        }
+    }
+
+    pub fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
         self.pairs.finish(self.last_time, &mut self.findings);
         for observer in &mut self.observers {
             observer.finish(&self.tracker.declared, &mut self.findings);
+        }
+        for overview in overviews {
+            overview.finish(stream, &mut self.findings);
         }
     }
 
@@ -182,6 +213,19 @@ impl Connection {
             not_observed,
             ..self.facts
         }
+    }
+}
+
+fn reach(
+    observers: &mut [Box<dyn Observer>],
+    overlap: &mut Overlap,
+    moment: Moment,
+    header: &EventHeader,
+    findings: &mut Findings,
+) {
+    overlap.reach(moment);
+    for observer in observers {
+        observer.reach(moment, header.seq, header.time, findings);
     }
 }
 

@@ -189,4 +189,10 @@ rules! {
     LEGACY_ANSWER = Warning "era/legacy-answer",
         "A result to a request of the 2026-07-28 era says its resultType.",
         "MCP 2026-07-28; X11";
+    SAME_TEXT = Warning "overlap/same-text",
+        "In one turn a server gives a text by one proposal's way.",
+        "F1, F2";
+    SAME_FACT = Info "overlap/same-fact",
+        "A server tells of one happening by one proposal's way.",
+        "F4";
 }

@@ -124,7 +124,9 @@ impl Host {
         let declarations = self.open().await?;
         self.notify("featureSets/update", json!({"enabled": ["memory.*", "notes.edit"], "disabled": []})).await;
         self.ask("tools/list", json!({})).await?;
-        self.hooks(&declarations, &Event::new(EventKind::SessionStart)).await?;
+        let mut started = Event::new(EventKind::SessionStart);
+        started.project_name = Some("acme".to_owned());
+        self.hooks(&declarations, &started).await?;
         let question = "What did we decide about the database schema?";
         self.ask("conversation/userMessage", json!({"messageId": "msg_1", "content": question})).await?;
         let inference = json!({

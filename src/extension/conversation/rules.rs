@@ -7,9 +7,10 @@
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::extension::findings::rules;
 use crate::extension::recent::{Digest, Recent, digest};
-use crate::extension::{Declared, Findings, Observed, Observer, Side};
+use crate::extension::{Declared, Findings, Moment, Observed, Observer, Side};
 use crate::protocol::errors;
 use crate::wire::MessageKind;
+use serde_json::Value;
 
 rules! {
     UNDECLARED_SERVER = Error "conversation/undeclared-server",
@@ -21,6 +22,15 @@ rules! {
     RESENT = Warning "conversation/message-resent",
         "A message is not sent again; a retry is for the messages after it.",
         "seed 000, Error Handling, A6 and A15";
+    NOT_FANNED_OUT = Error "conversation/not-fanned-out",
+        "A user's message goes to every server that is subscribed and answers.",
+        "seed 000, Message Flow, A3";
+    REVOKED = Error "conversation/revoked",
+        "A server whose access the user took back is sent no messages.",
+        "seed 000, Security Implications, A19";
+    NOT_AWAITED = Warning "conversation/not-awaited",
+        "The model is asked when the contexts are in, or their time is over.",
+        "seed 000, Message Flow and Timeouts, A11";
     SLOW = Warning "conversation/slow-answer",
         "The context comes within 500 ms; a slower server is skipped.",
         "seed 000, Timeouts, A12";
@@ -69,6 +79,8 @@ const LARGE: usize = 16 * 1024;
 struct Sent {
     time: i64,
     content: Digest,
+    /// It was answered, with a context or with an error.
+    answered: bool,
     /// The request carrier was refused as unknown, so sending it again as a notification is no retry.
     refused: bool,
 }
@@ -81,12 +93,20 @@ pub struct ConversationObserver {
     waiting: Recent<String, i64>,
     carrier: Option<&'static str>,
     history_seen: bool,
+    revoked: bool,
     lost: bool,
 }
 
 impl Default for ConversationObserver {
     fn default() -> Self {
-        Self { sent: Recent::new(1024), waiting: Recent::new(256), carrier: None, history_seen: false, lost: false }
+        Self {
+            sent: Recent::new(1024),
+            waiting: Recent::new(256),
+            carrier: None,
+            history_seen: false,
+            revoked: false,
+            lost: false,
+        }
     }
 }
 
@@ -96,6 +116,8 @@ impl Observer for ConversationObserver {
             (Some(USER_MESSAGE), MessageKind::Request | MessageKind::Notification) => self.sent(message, findings),
             (Some(USER_MESSAGE), MessageKind::Result) => {
                 let asked = message.request.map_or(message.time, |asked| asked.time);
+                let id = message.request.and_then(|asked| asked.params["messageId"].as_str());
+                self.note_answered(id);
                 self.answered("request and result", asked, message, findings);
             }
             (Some(USER_MESSAGE), MessageKind::Error) => self.refused(message),
@@ -103,6 +125,15 @@ impl Observer for ConversationObserver {
             (Some(CONTEXT), MessageKind::Request) => self.context("notification and request", message, findings),
             (None, MessageKind::Result) => self.bare(message, findings),
             (Some("initialize"), MessageKind::Result) => declared(message, findings),
+            _ => {}
+        }
+    }
+
+    fn reach(&mut self, moment: Moment, seq: u64, time: i64, findings: &mut Findings) {
+        match moment {
+            Moment::Revoked => self.revoked = true,
+            Moment::Granted => self.revoked = false,
+            Moment::Inferred => self.check_awaited(seq, time, findings),
             _ => {}
         }
     }
@@ -130,13 +161,14 @@ impl ConversationObserver {
                 "the server did not declare conversationEvents.onUserMessage".to_owned()
             });
         }
+        findings.check(&REVOKED, seq, !self.revoked, || "after its access was taken back".to_owned());
         if params.get("recentHistory").is_some() && !self.history_seen {
             self.history_seen = true;
             findings.note(&HISTORY, seq, "recentHistory is sent along");
         }
         let Some(id) = params["messageId"].as_str() else { return };
         let content = digest(&params["content"]);
-        let sent = Sent { time: message.time, content, refused: false };
+        let sent = Sent { time: message.time, content, answered: false, refused: false };
         let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
         let same = before.as_ref().is_some_and(|before| before.content == content);
         findings.check(&RESENT, seq, !same, || format!("message {id} again"));
@@ -149,10 +181,20 @@ impl ConversationObserver {
     fn refused(&mut self, message: &Observed<'_>) {
         let code = message.content["code"].as_i64();
         let Some(id) = message.request.and_then(|asked| asked.params["messageId"].as_str()) else { return };
-        if code == Some(errors::METHOD_NOT_FOUND)
-            && let Some(sent) = self.sent.get_mut(&id.to_owned())
-        {
-            sent.refused = true;
+        if let Some(sent) = self.sent.get_mut(&id.to_owned()) {
+            sent.answered = true;
+            sent.refused = code == Some(errors::METHOD_NOT_FOUND);
+        }
+    }
+
+    /// The model has answered: only messages whose time is over may still wait for their context.
+    fn check_awaited(&self, seq: u64, time: i64, findings: &mut Findings) {
+        let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < LIMIT;
+        let early = self.sent.values().filter(early).count();
+        if !self.sent.is_empty() && !self.lost {
+            findings.check(&NOT_AWAITED, seq, early == 0, || {
+                format!("the model answered while {early} contexts were to come within their time")
+            });
         }
     }
 
@@ -161,6 +203,7 @@ impl ConversationObserver {
         findings.hold(&BARE_ANSWER);
         let asked = match message.content["messageId"].as_str() {
             Some(id) => {
+                self.note_answered(Some(id));
                 let id = id.to_owned();
                 let asked = self.waiting.remove(&id).or_else(|| self.sent.get(&id).map(|sent| sent.time));
                 findings.check(&UNCORRELATED, message.seq, asked.is_some() || self.lost, || {
@@ -170,6 +213,7 @@ impl ConversationObserver {
             }
             None => {
                 let only = self.waiting.take_only();
+                self.note_answered(only.as_ref().map(|(id, _)| id.as_str()));
                 let waiting = self.waiting.len();
                 findings.check(&UNCORRELATED, message.seq, only.is_some() || self.lost, || {
                     format!("no messageId, and {waiting} messages wait")
@@ -179,6 +223,12 @@ impl ConversationObserver {
             }
         };
         self.answered(carrier, asked.unwrap_or(message.time), message, findings);
+    }
+
+    fn note_answered(&mut self, id: Option<&str>) {
+        if let Some(sent) = id.and_then(|id| self.sent.get_mut(&id.to_owned())) {
+            sent.answered = true;
+        }
     }
 
     fn answered(&mut self, carrier: &'static str, asked: i64, message: &Observed<'_>, findings: &mut Findings) {
@@ -202,7 +252,13 @@ impl ConversationObserver {
     }
 }
 
-fn is_subscribed(declared: &Declared) -> bool {
+/// The texts of a context: the plain one, then those of the memories.
+pub(super) fn texts(context: &Value) -> impl Iterator<Item = &str> {
+    let memories = context["structuredContext"]["memories"].as_array().map_or(&[][..], Vec::as_slice);
+    context["context"].as_str().into_iter().chain(memories.iter().filter_map(|memory| memory["content"].as_str()))
+}
+
+pub(super) fn is_subscribed(declared: &Declared) -> bool {
     declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, value)| value["onUserMessage"] == true)
 }
 
@@ -224,7 +280,6 @@ fn check_context(message: &Observed<'_>, findings: &mut Findings) {
     if !memories.is_empty() {
         findings.check(&RELEVANCE, seq, far.is_none(), || format!("relevance {}", far.unwrap_or_default()));
     }
-    let texts = memories.iter().filter_map(|memory| memory["content"].as_str()).map(str::len);
-    let size = texts.sum::<usize>() + content["context"].as_str().map_or(0, str::len);
+    let size = texts(content).map(str::len).sum::<usize>();
     findings.check(&CONTEXT_SIZE, seq, size <= LARGE, || format!("{size} bytes of context"));
 }

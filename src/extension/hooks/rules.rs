@@ -1,10 +1,13 @@
 //! Rules that this proposal lays on a session, and the observer that checks them. Hooks have no messages of their
 //! own, so most of it is said about the two declarations.
 
+mod firing;
+
 use super::DESCRIPTOR;
 use crate::extension::findings::rules;
 use crate::extension::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
+use firing::Firing;
 use serde_json::Value;
 
 rules! {
@@ -32,6 +35,21 @@ rules! {
     VARIABLE_PLACE = Warning "hooks/variable-place",
         "Tool variables are used in tool events, {tool_output} in post_tool_use.",
         "seed 003, Template variables, D24";
+    NO_NEGOTIATION = Warning "hooks/no-negotiation",
+        "Hooks are negotiated in the handshake, so revision 2026-07-28 has no place for them.",
+        "seed 003, Capability negotiation, AMB-D1";
+    TOOL_ARGUMENTS = Error "hooks/tool-arguments",
+        "context_tool_args fit the tool's input schema.",
+        "seed 003, Hook declaration schema, D15";
+    NOT_SUBSTITUTED = Warning "hooks/not-substituted",
+        "A context_tool is called with its variables replaced.",
+        "seed 003, Template variables, D22 and D26";
+    VARIABLE_CHANGED = Warning "hooks/variable-changed",
+        "A variable that the event does not have passes through unchanged.",
+        "seed 003, Template variables, D23 and D24";
+    ORDER = Error "hooks/order",
+        "A pre_tool_use hook fires before the call is sent, a post_tool_use hook when its result is there.",
+        "seed 003, Event types, D26 and D28";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
         "A template variable is one of the proposal's five; others pass through unchanged.",
         "seed 003, Template variables, D23";
@@ -46,6 +64,7 @@ pub struct HooksObserver {
     offered: Vec<(u64, String)>,
     /// The tool list was read to its end.
     tools_complete: bool,
+    firing: Firing,
 }
 
 impl Observer for HooksObserver {
@@ -56,7 +75,16 @@ impl Observer for HooksObserver {
                 check_places(message, Side::Server, findings);
                 self.declared(message, findings);
             }
+            (Some("server/discover"), MessageKind::Result) => {
+                let hooks = message.declared.find(&DESCRIPTOR, Side::Server);
+                findings.check(&NO_NEGOTIATION, message.seq, hooks.is_none(), || {
+                    "hooks in the answer to server/discover".to_owned()
+                });
+            }
+            (Some("tools/call"), MessageKind::Request) => self.firing.called(message, findings),
+            (Some("tools/call"), MessageKind::Result | MessageKind::Error) => self.firing.answered(message),
             (Some("tools/list"), MessageKind::Result) => {
+                self.firing.listed(message, findings);
                 let tools = message.declared.tools.as_deref().unwrap_or_default();
                 let (offered, missing) = self.context_tools.drain(..).partition(|(_, tool)| tools.contains(tool));
                 self.context_tools = missing;
@@ -69,6 +97,7 @@ impl Observer for HooksObserver {
 
     fn lose_track(&mut self) {
         self.tools_complete = false;
+        self.firing.lose_track();
     }
 
     fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
@@ -96,6 +125,7 @@ impl HooksObserver {
             }
             findings.hold(&UNKNOWN_EVENT);
             check_declaration(message.seq, event, declaration, findings);
+            self.firing.declared(message.seq, event, declaration);
             if let Some(tool) = declaration["context_tool"].as_str() {
                 self.context_tools.push((message.seq, tool.to_owned()));
             }
@@ -132,13 +162,9 @@ fn check_variables(seq: u64, event: &str, value: &Value, findings: &mut Findings
     match value {
         Value::String(text) => {
             for name in variables(text) {
-                let in_place = match name {
-                    "tool_name" | "tool_input" => matches!(event, "pre_tool_use" | "post_tool_use"),
-                    "tool_output" => event == "post_tool_use",
-                    _ => true,
-                };
+                let known = is_known(name);
+                let in_place = !known || has_variable(event, name);
                 findings.check(&VARIABLE_PLACE, seq, in_place, || format!("{{{name}}} in a hook for {event}"));
-                let known = matches!(name, "project_name" | "session_id" | "tool_name" | "tool_input" | "tool_output");
                 findings.check(&UNKNOWN_VARIABLE, seq, known, || format!("{{{name}}}"));
             }
         }
@@ -148,11 +174,44 @@ fn check_variables(seq: u64, event: &str, value: &Value, findings: &mut Findings
     }
 }
 
-/// The names in single braces that look like variables.
-fn variables(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| {
-        let name = rest.split_once('}')?.0;
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        (!name.is_empty() && name.bytes().all(plain)).then_some(name)
+fn is_known(name: &str) -> bool {
+    matches!(name, "project_name" | "session_id" | "tool_name" | "tool_input" | "tool_output")
+}
+
+/// Whether an event has a value for the variable.
+fn has_variable(event: &str, name: &str) -> bool {
+    match name {
+        "tool_name" | "tool_input" => matches!(event, "pre_tool_use" | "post_tool_use"),
+        "tool_output" => event == "post_tool_use",
+        _ => is_known(name),
+    }
+}
+
+/// A stretch of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    Text(&'a str),
+    Variable(&'a str),
+}
+
+/// A template cut at what looks like variables: names in single braces.
+fn pieces(template: &str) -> Vec<Piece<'_>> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    for (at, _) in template.match_indices('{') {
+        let Some((name, _)) = template[at + 1..].split_once('}') else { break };
+        if !name.is_empty() && name.bytes().all(plain) {
+            pieces.extend([Piece::Text(&template[from..at]), Piece::Variable(name)]);
+            from = at + name.len() + 2;
+        }
+    }
+    pieces.push(Piece::Text(&template[from..]));
+    pieces
+}
+
+fn variables(template: &str) -> impl Iterator<Item = &str> {
+    pieces(template).into_iter().filter_map(|piece| match piece {
+        Piece::Variable(name) => Some(name),
+        Piece::Text(_) => None,
     })
 }

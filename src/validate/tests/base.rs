@@ -315,7 +315,7 @@ fn a_gap_may_hold_the_end_of_the_handshake_and_answers() {
            s>c {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}
            c>s {"method":"notifications/cancelled","params":{"requestId":77}}
            s>c {"method":"notifications/reminder","params":{"reminder":{"id":"0190abcd-2024-7c1d-bb02-3a0e8a44d7f0",
-            "body":"b","firedAtTurn":null}}}
+            "body":"b","ttlTurns":1,"firedAtTurn":null}}}
            @30000 close"#;
         let found = beside_the_gap(&script.replace("LOSS", loss));
         assert!(found.is_empty(), "{loss}: {found:?}");

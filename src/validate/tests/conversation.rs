@@ -1,5 +1,25 @@
 use super::Case;
 
+/// Two servers of one host; the second is left out once though it answers.
+const FORGOTTEN: &str = r#"
+    hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+    stream 1
+    hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+    stream 0
+    @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+    s>c {"id":1,"result":{}}
+    stream 1
+    c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+    s>c {"id":1,"result":{}}
+    stream 0
+    @9000 c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+    s>c {"id":2,"result":{}}
+    @19000 c>s {"id":3,"method":"conversation/userMessage","params":{"messageId":"m3","content":"hu"}}
+    s>c {"id":3,"result":{}}
+    stream 1
+    c>s {"id":3,"method":"conversation/userMessage","params":{"messageId":"m3","content":"hu"}}
+    s>c {"id":3,"result":{}}"#;
+
 pub const CASES: &[Case] = &[
     (
         "conversation/undeclared-server",
@@ -17,6 +37,21 @@ pub const CASES: &[Case] = &[
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
            c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
            c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}"#,
+    ),
+    ("conversation/not-fanned-out", FORGOTTEN),
+    (
+        "conversation/revoked",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           note revoked
+           c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}"#,
+    ),
+    (
+        "conversation/not-awaited",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           @1400 note inferred
+           @1450 s>c {"id":1,"result":{"context":"x"}}"#,
     ),
     (
         "conversation/slow-answer",
@@ -109,4 +144,207 @@ fn falling_back_to_notifications_is_no_retry() {
            s>c {"method":"conversation/context","params":{"messageId":"m1","context":"x"}}"#,
     );
     assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
+}
+
+/// Both servers are sent every message.
+pub const QUIET: &[&str] = &[r#"
+    hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+    stream 1
+    hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+    @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+    s>c {"id":1,"result":{}}
+    stream 0
+    c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+    s>c {"id":1,"result":{}}
+    @3000 c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+    s>c {"id":2,"result":{}}
+    stream 1
+    c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+    s>c {"id":2,"result":{}}
+    @5000 c>s {"id":3,"method":"ping"}
+    s>c {"id":3,"result":{}}"#];
+
+fn count(report: &super::Report, rule: &str) -> usize {
+    report.findings.iter().filter(|finding| finding.rule.id == rule).count()
+}
+
+#[test]
+fn a3_a_server_left_out_once_is_told_once_and_with_its_message() {
+    let report = super::run(FORGOTTEN);
+    let found: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/not-fanned-out").collect();
+    assert_eq!(found.iter().map(|it| (it.stream, it.seq)).collect::<Vec<_>>(), [(1, Some(10))]);
+    assert!(found[0].seen.contains("m2"), "{}", found[0].seen);
+}
+
+#[test]
+fn a3_at_the_end_a_server_that_was_left_out_is_told_too() {
+    let (script, _) = FORGOTTEN.rsplit_once("stream 1").expect("the last connection");
+    let later = format!("{script}\n@29000 s>c {{\"method\":\"notifications/tools/list_changed\"}}");
+    assert_eq!(count(&super::run(&later), "conversation/not-fanned-out"), 2, "m2 and m3");
+    // A reel that ends in the middle of a fan-out shows no fault.
+    assert_eq!(count(&super::run(script), "conversation/not-fanned-out"), 1, "m2 only");
+}
+
+#[test]
+fn a3_servers_are_one_hosts_by_their_names_or_by_a_message_that_went_to_both() {
+    let hello = |server: &str| {
+        format!(
+            r#"c>s {{"id":"h","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},
+               "clientInfo":{{"name":"c","version":"1"}}}}}}
+               s>c {{"id":"h","result":{{"protocolVersion":"2025-11-25","capabilities":{{"conversationEvents":
+               {{"onUserMessage":true}}}},"serverInfo":{{"name":"{server}","version":"1"}}}}}}
+               c>s {{"method":"notifications/initialized"}}"#
+        )
+    };
+    let send = |at: u32, id: u32| {
+        format!(
+            r#"@{at} c>s {{"id":{id},"method":"conversation/userMessage","params":{{"messageId":"m{id}","content":"x"}}}}
+               s>c {{"id":{id},"result":{{}}}}"#
+        )
+    };
+    let script = |other: &str| {
+        [
+            hello("one"),
+            "stream 1".into(),
+            hello(other),
+            send(1000, 1),
+            "stream 0".into(),
+            send(3000, 2),
+            send(6000, 3),
+            send(9000, 4),
+        ]
+        .join("\n")
+    };
+    assert_eq!(count(&super::run(&script("two")), "conversation/not-fanned-out"), 2, "two programs under one host");
+    assert_eq!(count(&super::run(&script("one")), "conversation/not-fanned-out"), 0, "two hosts, for all one knows");
+}
+
+/// A server may be left out that failed, that was closed, that the user did not allow, or that did not subscribe.
+#[test]
+fn a15_a17_a20_a_server_may_be_left_out_for_a_reason() {
+    for (from, to) in [
+        // It did not answer its last message.
+        ("c>s {\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{\"messageId\":\"m1\",\"content\":\"hi\"}}
+    s>c {\"id\":1,\"result\":{}}
+    stream 0", "c>s {\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{\"messageId\":\"m1\",\"content\":\"hi\"}}
+    stream 0"),
+        // It refused it.
+        ("s>c {\"id\":1,\"result\":{}}\n    stream 0", "s>c {\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}\n    stream 0"),
+        // It was gone, or traffic is missing.
+        ("stream 0\n    @9000", "@8000 close\n    stream 0\n    @9000"),
+        ("stream 0\n    @9000", "@8000 gap\n    stream 0\n    @9000"),
+    ] {
+        let script = FORGOTTEN.replace(from, to);
+        assert_ne!(script, FORGOTTEN, "{to}");
+        assert_eq!(count(&super::run(&script), "conversation/not-fanned-out"), 0, "{script}");
+    }
+}
+
+#[test]
+fn a11_a_context_whose_time_is_over_is_not_awaited() {
+    let script = |at: u32, answer: &str| {
+        format!(
+            r#"hello 2025-11-25 {{}} | {{"conversationEvents":{{"onUserMessage":true}}}}
+               @1000 c>s {{"id":1,"method":"conversation/userMessage","params":{{"messageId":"m1","content":"hi"}}}}
+               {answer}
+               @{at} note inferred"#
+        )
+    };
+    assert_eq!(count(&super::run(&script(1400, "")), "conversation/not-awaited"), 1);
+    for quiet in [
+        script(1501, ""),
+        script(1400, r#"s>c {"id":1,"result":{}}"#),
+        script(1400, r#"s>c {"id":1,"error":{"code":-32603,"message":"x"}}"#),
+    ] {
+        assert_eq!(count(&super::run(&quiet), "conversation/not-awaited"), 0, "{quiet}");
+    }
+    // The other proposal's hook tells the same moment as the mark.
+    let hook = script(1400, "")
+        .replace("note inferred", r#"c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i"}}"#);
+    assert_eq!(count(&super::run(&hook), "conversation/not-awaited"), 1);
+}
+
+#[test]
+fn a19_access_that_is_given_again_is_used_again() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           note revoked
+           note granted
+           c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}"#,
+    );
+    assert_eq!(count(&report, "conversation/revoked"), 0);
+}
+
+/// What the proposal asks of its messages by their schemas.
+#[test]
+fn a1_a5_a8_a9_messages_keep_to_their_schemas() {
+    let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#;
+    for (params, fits) in [
+        (r#"{"messageId":"m","content":"x"}"#, true),
+        (
+            r#"{"messageId":"m","content":"","recentHistory":[{"role":"user","content":"a"},{"role":"assistant","content":""}]}"#,
+            true,
+        ),
+        (r#"{"content":"x"}"#, false),
+        (r#"{"messageId":"m"}"#, false),
+        (r#"{"messageId":1,"content":"x"}"#, false),
+        (r#"{"messageId":"m","content":7}"#, false),
+        (r#"{"messageId":"m","content":"x","recentHistory":[{"role":"system","content":"a"}]}"#, false),
+        (r#"{"messageId":"m","content":"x","recentHistory":[{"role":"user"}]}"#, false),
+    ] {
+        let script = format!("{hello}\nc>s {{\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{params}}}");
+        assert_eq!(count(&super::run(&script), "schema/params") == 0, fits, "{params}");
+    }
+    for (result, fits) in [
+        ("{}", true),
+        ("null", true),
+        (r#"{"context":"x"}"#, true),
+        (r#"{"structuredContext":{}}"#, true),
+        (r#"{"structuredContext":{"memories":[{"content":"x","relevance":-3.5,"source":"s"}]}}"#, true),
+        (r#"{"context":1}"#, false),
+        (r#"{"structuredContext":[]}"#, false),
+        (r#"{"structuredContext":{"memories":[{"content":"x"}]}}"#, false),
+        (r#"{"structuredContext":{"memories":[{"relevance":1}]}}"#, false),
+        (r#"{"structuredContext":{"memories":[{"content":"x","relevance":"high"}]}}"#, false),
+    ] {
+        let script = format!(
+            "{hello}\nc>s {{\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{{\"messageId\":\"m\",\
+             \"content\":\"x\"}}}}\ns>c {{\"id\":1,\"result\":{result}}}"
+        );
+        assert_eq!(count(&super::run(&script), "schema/result") == 0, fits, "{result}");
+    }
+    for (declared, fits) in
+        [("{}", true), (r#"{"onUserMessage":false}"#, true), (r#"{"onUserMessage":"yes"}"#, false), ("true", false)]
+    {
+        let script = format!("hello 2025-11-25 {{}} | {{\"conversationEvents\":{declared}}}");
+        assert_eq!(count(&super::run(&script), "schema/capability") == 0, fits, "{declared}");
+    }
+}
+
+#[test]
+fn amb_a1_three_carriers_are_good_and_named_once() {
+    let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#;
+    let request = r#"c>s {"id":N,"method":"conversation/userMessage","params":{"messageId":"mN","content":"x"}}
+                     s>c {"id":N,"result":{"context":"cN"}}"#;
+    let notified = r#"c>s {"method":"conversation/userMessage","params":{"messageId":"mN","content":"x"}}
+                      s>c {"method":"conversation/context","params":{"messageId":"mN","context":"cN"}}"#;
+    let asked = r#"c>s {"method":"conversation/userMessage","params":{"messageId":"mN","content":"x"}}
+                   s>c {"id":N,"method":"conversation/context","params":{"messageId":"mN","context":"cN"}}
+                   c>s {"id":N,"result":{}}"#;
+    for (carrier, turn) in
+        [("request and result", request), ("two notifications", notified), ("notification and request", asked)]
+    {
+        let report = super::run(&format!("{hello}\n{}\n{}", turn.replace('N', "1"), turn.replace('N', "2")));
+        assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
+        let told: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/carrier").collect();
+        assert_eq!(told.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(), [format!("carrier={carrier}")]);
+    }
+}
+
+#[test]
+fn a4_a_user_message_goes_from_the_client() {
+    let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#;
+    let message = r#"{"method":"conversation/userMessage","params":{"messageId":"m","content":"x"}}"#;
+    assert_eq!(count(&super::run(&format!("{hello}\ns>c {message}")), "method/direction"), 1);
+    assert_eq!(count(&super::run(&format!("{hello}\nc>s {message}")), "method/direction"), 0);
 }

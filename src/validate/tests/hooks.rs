@@ -51,11 +51,185 @@ pub const CASES: &[Case] = &[
         r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"hooks":{"declarations":[
             {"event":"session_start","context":"hi {user_name}","priority":"suggestion"}]}}"#,
     ),
+    (
+        "hooks/no-negotiation",
+        r#"c>s {"id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":
+               "2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",
+               "capabilities":{"hooks":{"declarations":[]}}}}"#,
+    ),
+    (
+        "hooks/tool-arguments",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"limit":"{project_name}"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/list"}
+           s>c {"id":1,"result":{"tools":[{"name":"recall","inputSchema":{"type":"object","properties":{"limit":
+               {"type":"integer"}}}}]}}"#,
+    ),
+    (
+        "hooks/not-substituted",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"q":"work on {project_name}"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"work on {project_name}"}}}"#,
+    ),
+    (
+        "hooks/variable-changed",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"q":"work of {user_name}"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"work of "}}}"#,
+    ),
+    (
+        "hooks/order",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"q":"{tool_input}"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"{\"path\": \"a\"}"}}}"#,
+    ),
 ];
+
+pub const QUIET: &[&str] = &[
+    r#"c>s {"id":1,"method":"server/discover","params":{}}
+       s>c {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+        {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"q":"{tool_input}","of":"{user}"},
+        "priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}
+       s>c {"id":1,"result":{"content":[]}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"{user}",
+           "q":"{\"path\":\"a\"}"}}}"#,
+];
+
+fn count(script: &str, rule: &str) -> usize {
+    super::run(script).findings.iter().filter(|finding| finding.rule.id == rule).count()
+}
+
+/// A session with one hook that calls `recall` with these arguments at this event.
+fn with_hook(event: &str, arguments: &str, rest: &str) -> String {
+    format!(
+        r#"hello 2025-11-25 {{"hooks":{{"supported_events":["{event}"]}}}} | {{"tools":{{}},"hooks":{{"declarations":[
+            {{"event":"{event}","context_tool":"recall","context_tool_args":{arguments},"priority":"suggestion"}}]}}}}
+           {rest}"#
+    )
+}
+
+fn recall(arguments: &str) -> String {
+    format!(r#"c>s {{"id":2,"method":"tools/call","params":{{"name":"recall","arguments":{arguments}}}}}"#)
+}
+
+#[test]
+fn d15_arguments_are_held_against_the_tools_schema() {
+    let listed = r#"c>s {"id":1,"method":"tools/list"}
+        s>c {"id":1,"result":{"tools":[{"name":"recall","inputSchema":{"type":"object","properties":{"q":{"type":"string",
+            "minLength":3,"enum":["work","play"]},"n":{"type":"integer","maximum":5}},"required":["q"],
+            "additionalProperties":false}}]}}"#;
+    for (arguments, fits) in [
+        (r#"{"q":"work"}"#, true),
+        (r#"{"q":"{x}","n":5}"#, true),
+        (r#"{"q":"sleep"}"#, false),
+        (r#"{}"#, false),
+        (r#"{"q":"work","n":6}"#, false),
+        (r#"{"q":"work","n":"{tool_output}"}"#, false),
+        (r#"{"q":"{x}","more":"{x}"}"#, false),
+    ] {
+        let script = with_hook("post_tool_use", arguments, listed);
+        assert_eq!(count(&script, "hooks/tool-arguments") == 0, fits, "{arguments}");
+    }
+}
+
+#[test]
+fn d22_to_d24_a_context_tools_arguments_are_the_template_filled_in() {
+    let template = r#"{"mode":"probe","q":["{project_name}: {tool_output} of {user}"]}"#;
+    let call = |q: &str| recall(&format!(r#"{{"mode":"probe","q":["{q}"]}}"#));
+    for (q, broken) in [
+        ("mine: ok of {user}", None),
+        ("mine: ok of ", Some("hooks/variable-changed")),
+        ("mine: ok of user", Some("hooks/variable-changed")),
+        ("{project_name}: {tool_output} of {user}", Some("hooks/not-substituted")),
+        // What the agent asks for itself is not judged.
+        ("something else", None),
+    ] {
+        for rule in ["hooks/variable-changed", "hooks/not-substituted"] {
+            let found = count(&with_hook("post_tool_use", template, &call(q)), rule);
+            assert_eq!(found, usize::from(broken == Some(rule)), "{rule}: {q}");
+        }
+    }
+    // In another event the tool's output is one more variable that stays.
+    let kept = with_hook("session_start", r#"{"q":"x {tool_output}"}"#, &recall(r#"{"q":"x {tool_output}"}"#));
+    assert_eq!(count(&kept, "hooks/not-substituted") + count(&kept, "hooks/variable-changed"), 0);
+    let emptied = with_hook("session_start", r#"{"q":"x {tool_output}"}"#, &recall(r#"{"q":"x "}"#));
+    assert_eq!(count(&emptied, "hooks/variable-changed"), 1);
+}
+
+#[test]
+fn d26_d28_hooks_fire_on_their_side_of_the_call() {
+    let write = r#"c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}"#;
+    let written = r#"s>c {"id":1,"result":{"content":[]}}"#;
+    let hook = recall(r#"{"q":"{\"path\":\"a\"}"}"#);
+    let template = r#"{"q":"{tool_input}"}"#;
+    for (event, order, breaches) in [
+        ("post_tool_use", [write, written, &hook], 0),
+        ("post_tool_use", [write, &hook, written], 1),
+        ("pre_tool_use", [&hook, write, written], 0),
+        ("pre_tool_use", [write, &hook, written], 1),
+        ("pre_tool_use", [write, written, &hook], 0),
+        // The tool may be the host's own, of which nothing shows here.
+        ("post_tool_use", ["", "", &hook], 0),
+        ("post_tool_use", [write, &hook.replace("path", "other"), ""], 0),
+        ("post_tool_use", [write, "gap", &hook], 0),
+    ] {
+        assert_eq!(count(&with_hook(event, template, &order.join("\n")), "hooks/order"), breaches, "{event} {order:?}");
+    }
+}
+
+#[test]
+fn d1_d5_the_client_lists_events_and_nothing_else() {
+    for (declared, fits) in [
+        (
+            r#"{"supported_events":["session_start","session_end","pre_tool_use","post_tool_use","pre_request",
+            "post_request"]}"#,
+            true,
+        ),
+        (r#"{"supported_events":[]}"#, true),
+        ("{}", false),
+        (r#"{"supported_events":"all"}"#, false),
+        (r#"{"supported_events":[],"more":1}"#, false),
+    ] {
+        let script = format!("hello 2025-11-25 {{\"hooks\":{declared}}} | {{}}");
+        assert_eq!(count(&script, "schema/capability") == 0, fits, "{declared}");
+    }
+}
+
+#[test]
+fn d7_hooks_are_found_under_experimental() {
+    let declarations = r#"{"declarations":[{"event":"session_end","context":"x","priority":"suggestion"}]}"#;
+    let script = |client: &str| format!(r#"hello 2025-11-25 {client} | {{"experimental":{{"hooks":{declarations}}}}}"#);
+    let experimental = r#"{"experimental":{"hooks":{"supported_events":["session_start"]}}}"#;
+    assert_eq!(count(&script(experimental), "hooks/unsupported-event"), 1);
+    assert_eq!(count(&script(&experimental.replace("start", "end")), "hooks/unsupported-event"), 0);
+    assert_eq!(count(&script("{}"), "hooks/without-client"), 1);
+}
+
+/// Both texts may be there, and neither says anything about the other.
+#[test]
+fn d39_instructions_stand_beside_hooks() {
+    let report = super::run(
+        r#"c>s {"id":"h","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"hooks":
+               {"supported_events":["session_start"]}},"clientInfo":{"name":"c","version":"1"}}}
+           s>c {"id":"h","result":{"protocolVersion":"2025-11-25","capabilities":{"hooks":{"declarations":[{"event":
+               "session_start","context":"x","priority":"suggestion"}]}},"serverInfo":{"name":"s","version":"1"},
+               "instructions":"y"}}
+           c>s {"method":"notifications/initialized"}"#,
+    );
+    assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
+}
 
 /// What the proposal asks of declarations by its schema.
 #[test]
-fn declarations_keep_to_the_closed_schema() {
+fn d2_d8_to_d12_declarations_keep_to_the_closed_schema() {
     for declaration in [
         r#"{"event":"session_start","context":"x"}"#,
         r#"{"event":"session_start","priority":"suggestion"}"#,

@@ -4,24 +4,25 @@
 pub mod editor;
 pub mod lines;
 pub mod model;
+pub mod session;
 
 use super::Context;
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
-use super::peer::{self, Attached};
+use super::peer::{self, Attached, Beside};
 use super::target::{Target, TargetKind};
 use crate::drive::builtin;
 use crate::server::{Config, Fired, Server};
-use crate::tap::http::Exchanges;
-use crate::tap::queue::{Queue, Ready};
+use crate::tap::http::{Exchanges, Numbers};
+use crate::tap::queue::Ready;
 use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::Link;
-use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
-use crate::wire::{Direction, LineFramer};
+use crate::transport::stdio::{self, StdioServer};
+use crate::wire::Direction;
 use serde_json::json;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// A server of a host, before it runs.
@@ -48,18 +49,22 @@ pub struct Parties {
     pub orders: Vec<Option<mpsc::UnboundedSender<Fired>>>,
     processes: Vec<StdioServer>,
     exchanges: Vec<Arc<Exchanges>>,
+    /// Streams that end when the host ends.
+    streams: Vec<u32>,
+    numbers: Arc<Numbers>,
 }
 
 impl Parties {
     /// Starts or attaches to all of them; what passes goes to the recorder, each server in a stream of its own.
     pub async fn gather(named: &[Named], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
-        let (links, orders, processes, exchanges) = Default::default();
-        let mut parties = Self { links, orders, processes, exchanges };
-        for (at, Named { name, place }) in named.iter().enumerate() {
-            let stream = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        let (links, orders, processes, exchanges, streams) = Default::default();
+        let numbers = Arc::<Numbers>::default();
+        let mut parties = Self { links, orders, processes, exchanges, streams, numbers: Arc::clone(&numbers) };
+        for Named { name, place } in named {
             let mut order = None;
             let link = match place {
                 Place::Builtin(config) => {
+                    let stream = parties.stream();
                     opened(recorder, stream, &json!({"transport": "memory", "server": name}));
                     let (ours, theirs) = Link::pair();
                     let (sender, orders) = mpsc::unbounded_channel();
@@ -69,15 +74,18 @@ impl Parties {
                 }
                 Place::Elsewhere(target) => match target.resolve(context)? {
                     TargetKind::Command(command) => {
+                        let stream = parties.stream();
                         let words = secrets::redact_arguments(&command.words());
                         opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                        let onlooker = copy_lines_to(recorder.queue(), stream);
+                        let onlooker = peer::copy_lines_to(recorder, stream);
                         let (link, process) = stdio::spawn(&command, Some(onlooker)).map_err(spawn_error)?;
                         parties.processes.push(process);
                         link
                     }
                     TargetKind::Remote(remote) => {
-                        let Attached { link, exchanges, .. } = peer::attach(&remote, Some(recorder), context).await?;
+                        let beside = Beside { numbers: &numbers, server: name };
+                        let Attached { link, exchanges, .. } =
+                            peer::attach(&remote, Some(recorder), Some(beside), context).await?;
                         parties.exchanges.extend(exchanges);
                         link
                     }
@@ -99,41 +107,20 @@ impl Parties {
             process.end().await;
         }
         self.exchanges.iter().for_each(|exchanges| exchanges.finish());
-        for stream in 1..=self.links.len().max(self.orders.len()) {
-            let stream = u32::try_from(stream).unwrap_or(u32::MAX);
+        for stream in self.streams {
             recorder.queue().note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": "the host"}));
         }
+    }
+
+    fn stream(&mut self) -> u32 {
+        let stream = self.numbers.stream();
+        self.streams.push(stream);
+        stream
     }
 }
 
 fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
     recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
-}
-
-/// Hands every byte of a process's pipes to the recorder, as frames of this stream.
-fn copy_lines_to(queue: &Arc<Queue>, stream: u32) -> Onlooker {
-    let queue = Arc::clone(queue);
-    let framers: [Mutex<LineFramer>; 2] = Default::default();
-    Arc::new(move |pipe, bytes| {
-        let direction = match pipe {
-            Pipe::Stdin => Direction::ClientToServer,
-            Pipe::Stdout => Direction::ServerToClient,
-            Pipe::Stderr => {
-                let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, stream) };
-                return bytes.into_iter().for_each(|bytes| queue.push_ready(ready, bytes));
-            }
-        };
-        let mut framer = framers[direction as usize].lock().unwrap_or_else(PoisonError::into_inner);
-        let flags = Flags::toward(direction);
-        let mut push = |frame: crate::wire::Frame<'_>| {
-            let ready = Ready { flags, framing: frame.framing, ..Ready::about(EventKind::Message, stream) };
-            queue.push_ready(ready, frame.payload);
-        };
-        match bytes {
-            Some(bytes) => framer.push(bytes, &mut push),
-            None => framer.finish(&mut push),
-        }
-    })
 }
 
 /// A link whose messages are recorded as they pass.

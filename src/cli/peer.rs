@@ -8,7 +8,7 @@ use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::render::line;
-use crate::tap::http::Exchanges;
+use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
 use crate::tap::queue::{Lane, OnOverload, Ready};
 use crate::tap::recorder::{Recorder, RecorderOptions};
@@ -21,7 +21,7 @@ use crate::transport::http::SharedWatch;
 use crate::transport::remote::Carrier;
 use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
 use crate::transport::{Link, Onlookers, Remote, Told, websocket};
-use crate::wire::Direction;
+use crate::wire::{Direction, Frame, LineFramer};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -166,7 +166,7 @@ impl Peer {
     async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
         let recorder = options.record.as_deref().map(start_recorder).transpose()?;
         let Attached { link, exchanges, advice } =
-            attach(remote, recorder.as_ref().map(|(recorder, _)| recorder), context).await?;
+            attach(remote, recorder.as_ref().map(|(recorder, _)| recorder), None, context).await?;
         Ok((link, Self { server: None, recorder, exchanges, advice, joined: None }))
     }
 
@@ -241,23 +241,51 @@ pub struct Attached {
     advice: Advice,
 }
 
+/// One of several servers that are recorded into one reel.
+pub struct Beside<'a> {
+    /// Where the numbers of its streams come from.
+    pub numbers: &'a Arc<Numbers>,
+    /// Its name.
+    pub server: &'a str,
+}
+
 /// Attaches to a server; what passes goes to the recorder, where there is one.
-pub async fn attach(remote: &Remote, recorder: Option<&Recorder>, context: &Context) -> Result<Attached, CommandError> {
+pub async fn attach(
+    remote: &Remote,
+    recorder: Option<&Recorder>,
+    beside: Option<Beside<'_>>,
+    context: &Context,
+) -> Result<Attached, CommandError> {
     let carrier = remote.carrier().map_err(remote_error)?;
     if remote.insecure && remote.speaks_tls() {
         context.printer.note("warning: the server's certificate is not checked (--insecure)");
     }
-    if let Some(recorder) = recorder {
-        let url = secrets::redact_url(&remote.url);
-        recorder.note(EventKind::StreamOpened, &json!({"transport": transport_name(&carrier), "url": url}));
+    let url = secrets::redact_url(&remote.url);
+    let is_http = carrier == Carrier::Http;
+    // Over HTTP, sessions have streams of their own, which begin with the first exchange.
+    let stream = beside.as_ref().filter(|_| !is_http).map_or(0, |beside| beside.numbers.stream());
+    let mut about = json!({"transport": transport_name(&carrier), "url": url});
+    if let Some(beside) = &beside {
+        about["server"] = beside.server.into();
     }
-    let exchanges = recorder
-        .filter(|_| carrier == Carrier::Http)
-        .map(|recorder| Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.url, |_| {})));
+    if let Some(recorder) = recorder.filter(|_| beside.is_none() || !is_http) {
+        recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), &about);
+    }
+    let exchanges = recorder.filter(|_| is_http).map(|recorder| {
+        let exchanges = Exchanges::new(Arc::clone(recorder.queue()), &remote.url, |_| {});
+        Arc::new(match &beside {
+            Some(Beside { numbers, server }) => exchanges.beside(numbers, server),
+            None => exchanges,
+        })
+    });
+    let bytes = recorder.map(|recorder| match stream {
+        0 => copy_to(recorder),
+        stream => copy_lines_to(recorder, stream),
+    });
     let onlookers = Onlookers {
         exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
-        bytes: recorder.map(copy_to),
-        frames: recorder.map(copy_frames_to),
+        bytes,
+        frames: recorder.map(|recorder| copy_frames_to(recorder, stream)),
     };
     let advice = Advice::default();
     let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
@@ -312,13 +340,41 @@ fn copy_to(recorder: &Recorder) -> Onlooker {
     })
 }
 
+/// The same as frames of one stream, beside others.
+pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> Onlooker {
+    let queue = Arc::clone(recorder.queue());
+    let framers: [Mutex<LineFramer>; 2] = Default::default();
+    Arc::new(move |pipe, bytes| {
+        let direction = match pipe {
+            Pipe::Stdin => Direction::ClientToServer,
+            Pipe::Stdout => Direction::ServerToClient,
+            Pipe::Stderr => {
+                let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, stream) };
+                return bytes.into_iter().for_each(|bytes| queue.push_ready(ready, bytes));
+            }
+        };
+        let mut framer = framers[direction as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut push = |frame: Frame<'_>| {
+            let ours = if is_ours(frame.payload) { Flags::INJECTED } else { Flags::default() };
+            let flags = Flags::toward(direction).with(ours);
+            let ready = Ready { flags, framing: frame.framing, ..Ready::about(EventKind::Message, stream) };
+            queue.push_ready(ready, frame.payload);
+        };
+        match bytes {
+            Some(bytes) => framer.push(bytes, &mut push),
+            None => framer.finish(&mut push),
+        }
+    })
+}
+
 /// The same for messages that come one in a frame.
-fn copy_frames_to(recorder: &Recorder) -> websocket::Onlooker {
+fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::Onlooker {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |direction, message| {
         if let Some(message) = message {
             let ours = if is_ours(message) { Flags::INJECTED } else { Flags::default() };
-            let ready = Ready { flags: Flags::toward(direction).with(ours), ..Ready::about(EventKind::Message, 0) };
+            let ready =
+                Ready { flags: Flags::toward(direction).with(ours), ..Ready::about(EventKind::Message, stream) };
             queue.push_ready(ready, message);
         }
     })

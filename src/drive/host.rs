@@ -3,6 +3,7 @@
 use crate::extension::host::ServerId;
 use crate::host::engine::{Host, ModelReply, Order, Output};
 use crate::transport::{Incoming, Link};
+use crate::wire::Direction;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -16,6 +17,17 @@ const MOST_UNSENT: usize = 8192;
 const FAREWELL: Duration = Duration::from_secs(4);
 /// How much of a server's standard error is kept for its end.
 const STDERR_KEPT: usize = 4 << 10;
+
+/// What of a message that passes is to go on.
+pub type Sift = Box<dyn FnMut(ServerId, Direction, Vec<u8>) -> Option<Vec<u8>> + Send>;
+
+/// Somebody who looks at what passes between the host and its servers, and puts messages in.
+pub struct Attendant {
+    /// Takes answers to what was put in out again.
+    pub sift: Sift,
+    /// What is to be put in: toward which server, or as from it.
+    pub put: mpsc::Receiver<(ServerId, Direction, Vec<u8>)>,
+}
 
 /// Something for the runner's user.
 #[derive(Debug)]
@@ -36,11 +48,12 @@ pub struct HostRunner {
     began: Instant,
     told: VecDeque<Told>,
     stderr: Vec<Vec<u8>>,
+    attendant: Option<Attendant>,
 }
 
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
-    pub fn start(mut host: Host, links: Vec<Link>) -> Self {
+    pub fn start(mut host: Host, links: Vec<Link>, attendant: Option<Attendant>) -> Self {
         let (to_host, inbox) = mpsc::channel(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
@@ -50,7 +63,8 @@ impl HostRunner {
         }
         let outputs = host.start(Duration::ZERO);
         let stderr = vec![Vec::new(); ports.len()];
-        let mut runner = Self { host, ports, carriers, inbox, began: Instant::now(), told: VecDeque::new(), stderr };
+        let (began, told) = (Instant::now(), VecDeque::new());
+        let mut runner = Self { host, ports, carriers, inbox, began, told, stderr, attendant };
         runner.take(outputs);
         runner
     }
@@ -93,13 +107,21 @@ impl HostRunner {
         for output in outputs {
             match output {
                 Output::Send { server, message } => {
-                    if let Some(Some(port)) = self.ports.get(server.0) {
-                        // A carrier that has ended has told so.
-                        let _ = port.send(message);
-                    }
+                    let passed = match &mut self.attendant {
+                        Some(attendant) => (attendant.sift)(server, Direction::ClientToServer, message),
+                        None => Some(message),
+                    };
+                    passed.into_iter().for_each(|message| self.send(server, message));
                 }
                 other => self.told.push_back(Told::Host(other)),
             }
+        }
+    }
+
+    fn send(&self, server: ServerId, message: Vec<u8>) {
+        if let Some(Some(port)) = self.ports.get(server.0) {
+            // A carrier that has ended has told so.
+            let _ = port.send(message);
         }
     }
 
@@ -110,15 +132,24 @@ impl HostRunner {
                 return told;
             }
             let due = self.host.next_wake().map(|at| self.began + at);
-            let incoming = tokio::select! {
-                incoming = self.inbox.recv() => incoming,
-                () = sleep_until(due) => None,
-            };
+            let (mut incoming, mut put) = (None, None);
+            tokio::select! {
+                found = self.inbox.recv() => incoming = found,
+                found = put_in(&mut self.attendant) => put = found,
+                () = sleep_until(due) => {}
+            }
             let now = self.now();
             // An engine must learn of the time before it learns of what came after it.
             let mut outputs = self.host.wake(now);
             if let Some((server, incoming)) = incoming {
                 outputs.extend(self.hear(now, server, incoming));
+            }
+            match put {
+                Some((server, Direction::ClientToServer, message)) => self.send(server, message),
+                Some((server, Direction::ServerToClient, message)) => {
+                    outputs.extend(self.host.receive(now, server, &message));
+                }
+                None => {}
             }
             self.take(outputs);
         }
@@ -126,7 +157,13 @@ impl HostRunner {
 
     fn hear(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
         match incoming {
-            Incoming::Message(message) => self.host.receive(now, server, &message),
+            Incoming::Message(message) => {
+                let passed = match &mut self.attendant {
+                    Some(attendant) => (attendant.sift)(server, Direction::ServerToClient, message),
+                    None => Some(message),
+                };
+                passed.map(|message| self.host.receive(now, server, &message)).unwrap_or_default()
+            }
             Incoming::Undelivered(lost) if lost.session_over => {
                 self.host.session_over(now, server, &lost.id, &lost.reason)
             }
@@ -163,6 +200,17 @@ impl HostRunner {
             }
         };
         let _ = tokio::time::timeout(FAREWELL, all).await;
+    }
+}
+
+/// What is put in next; for ever nothing where nobody can.
+async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Direction, Vec<u8>)> {
+    match attendant {
+        Some(attendant) => match attendant.put.recv().await {
+            Some(put) => Some(put),
+            None => std::future::pending().await,
+        },
+        None => std::future::pending().await,
     }
 }
 

@@ -33,6 +33,7 @@ use serde_json::json;
 use sluice::TapSluice;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
 use ways::Endpoint;
@@ -43,9 +44,32 @@ const SESSION: &str = "mcp-session-id";
 /// So many sessions are remembered; the oldest is forgotten first.
 const MOST_SESSIONS: usize = 10_000;
 
+/// The numbers of a reel's streams and exchanges, for all that record into it.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    streams: AtomicU32,
+    exchanges: AtomicU32,
+}
+
+impl Numbers {
+    /// The next stream's; the first is 1.
+    pub fn stream(&self) -> u32 {
+        self.streams.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn exchange(&self) -> u32 {
+        self.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
 /// Records exchanges. See the module.
 pub struct Exchanges {
     queue: Arc<Queue>,
+    numbers: Arc<Numbers>,
+    /// The server's name where several record into one reel.
+    server: Option<String>,
+    /// The number of the first stream, until it is used; 0 for the next one.
+    first: AtomicU32,
     /// The path of the MCP endpoint, without a slash behind it.
     path: String,
     /// Where the server is.
@@ -59,8 +83,6 @@ pub struct Exchanges {
 struct State {
     /// The headers of each stream's last request that went well, for messages of our own.
     heads: HashMap<u32, HeaderMap>,
-    exchanges: u32,
-    streams: u32,
     /// The stream of a connection whose session has no name (yet).
     connections: HashMap<u32, u32>,
     sessions: HashMap<String, u32>,
@@ -97,12 +119,22 @@ struct Exchange {
 }
 
 impl Exchanges {
+    /// The same beside others that record into this reel, as the server of this name; its first stream's number is
+    /// taken now, so that servers are numbered in the order in which they are set up.
+    pub fn beside(self, numbers: &Arc<Numbers>, server: &str) -> Self {
+        let first = AtomicU32::new(numbers.stream());
+        Self { numbers: Arc::clone(numbers), server: Some(server.to_owned()), first, ..self }
+    }
+
     /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
     pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let url = url::Url::parse(url).ok();
         let path = url.as_ref().map_or("", url::Url::path);
         Self {
             queue,
+            numbers: Arc::default(),
+            server: None,
+            first: AtomicU32::new(0),
             path: without_slash(path).to_owned(),
             origin: url.as_ref().map(url::Url::origin),
             answers: Arc::default(),
@@ -144,16 +176,22 @@ impl Exchanges {
         self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
     }
 
-    fn open_stream(&self, state: &mut State) -> u32 {
-        state.streams += 1;
-        self.queue.note(Ready::about(EventKind::StreamOpened, state.streams), &json!({"transport": "http"}));
-        state.streams
+    fn open_stream(&self) -> u32 {
+        let stream = match self.first.swap(0, Ordering::Relaxed) {
+            0 => self.numbers.stream(),
+            first => first,
+        };
+        let mut about = json!({"transport": "http"});
+        if let Some(server) = &self.server {
+            about["server"] = server.as_str().into();
+        }
+        self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
+        stream
     }
 
     fn begin_request(&self, connection: u32, head: &request::Parts) -> u32 {
         let mut state = self.lock();
-        state.exchanges += 1;
-        let number = state.exchanges;
+        let number = self.numbers.exchange();
         let session = text(head.headers.get(SESSION));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let posted_to = state.endpoints.get(target).copied();
@@ -162,14 +200,14 @@ impl Exchanges {
         let stream = match (known, &session) {
             (Some(stream), _) => stream,
             (None, Some(session)) => {
-                let stream = self.open_stream(&mut state);
+                let stream = self.open_stream();
                 state.remember(session, stream);
                 stream
             }
             (None, None) => match state.connections.get(&connection) {
                 Some(stream) => *stream,
                 None => {
-                    let stream = self.open_stream(&mut state);
+                    let stream = self.open_stream();
                     state.connections.insert(connection, stream);
                     stream
                 }

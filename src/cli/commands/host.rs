@@ -4,7 +4,9 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::editor::{self, Lines};
 use crate::cli::hosting::lines::{self, COMMANDS, Line};
 use crate::cli::hosting::model::Model;
+use crate::cli::hosting::session::HostSession;
 use crate::cli::hosting::{self, Named, Parties, Place};
+use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome, values};
@@ -14,10 +16,12 @@ use crate::host::engine::{self, Done, Host, HostConfig, ModelReply, Order, Outpu
 use crate::host::prompt::{Layout, Prompt};
 use crate::render::host as render;
 use crate::render::line::visible_text;
+use crate::tap::answers::Answers;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Be a host: run a conversation over several servers, with all that they declare.
@@ -140,7 +144,19 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             }
         };
         let links = std::mem::take(&mut parties.links);
-        let runner = HostRunner::start(Host::new(config), links);
+        let names: Vec<String> = named.iter().map(|one| one.name.clone()).collect();
+        let answers = Arc::new(Answers::default());
+        let about = About {
+            name: format!("host-{}", names[0]),
+            role: "host",
+            server: names.join(", "),
+            transport: "host",
+            reel: Some(reel.clone()),
+        };
+        let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
+        // The socket is there as long as the conversation.
+        let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
+        let runner = HostRunner::start(Host::new(config), links, Some(attendant));
         let mut talk = Talk { args, context, runner, model, lines, last_prompt: None, failed: false, shown: false };
         let outcome = talk.run(script).await;
         let Talk { runner, failed, .. } = talk;

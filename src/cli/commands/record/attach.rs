@@ -27,7 +27,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     let carried = peer::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let Attached { link, exchanges, .. } = peer::attach(remote, Some(&recorder), context).await?;
+        let Attached { link, exchanges, .. } = peer::attach(remote, Some(&recorder), None, context).await?;
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
         let stream = u32::from(exchanges.is_some());

@@ -1,0 +1,65 @@
+//! The host as a live session: who connects to its control socket puts messages into the connection of one of its
+//! servers, in either direction. Server number N is stream N.
+
+use crate::drive::host::Attendant;
+use crate::extension::host::ServerId;
+use crate::tap::answers::Answers;
+use crate::tap::control::{Put, Session, choose};
+use crate::tap::queue::{Queue, Ready};
+use crate::trace::{EventKind, Flags};
+use crate::wire::Direction;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc;
+
+/// How many messages may wait to be put in.
+const WAITING: usize = 64;
+
+/// What a host can do for those who connect.
+pub struct HostSession {
+    servers: Vec<String>,
+    queue: Arc<Queue>,
+    put: mpsc::Sender<(ServerId, Direction, Vec<u8>)>,
+}
+
+impl HostSession {
+    /// The session, and what its host needs beside it.
+    pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Attendant) {
+        let (sender, put) = mpsc::channel(WAITING);
+        let sift = move |server: ServerId, direction: Direction, message: Vec<u8>| match answers.awaits(direction) {
+            true => answers.keep(stream_of(server), direction, message),
+            false => Some(message),
+        };
+        (Self { servers, queue, put: sender }, Attendant { sift: Box::new(sift), put })
+    }
+
+    fn streams(&self) -> Vec<u32> {
+        (0..self.servers.len()).map(|at| stream_of(ServerId(at))).collect()
+    }
+}
+
+fn stream_of(server: ServerId) -> u32 {
+    u32::try_from(server.0 + 1).unwrap_or(u32::MAX)
+}
+
+impl Session for HostSession {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+        let stream = choose(stream, &self.streams(), "the host has no server")?;
+        let server = ServerId(stream as usize - 1);
+        let full = |_| "so many messages wait already that this one is not taken".to_owned();
+        self.put.try_send((server, toward, message.to_vec())).map_err(full)?;
+        if toward == Direction::ServerToClient {
+            // What goes to a server is recorded on its way; this has no way but to here.
+            let flags = Flags::toward(toward).with(Flags::INJECTED);
+            self.queue.push_ready(Ready { flags, ..Ready::about(EventKind::Message, stream) }, message);
+        }
+        Ok(Put::Queued)
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        [("streams".to_owned(), Value::from(self.streams())), ("servers".to_owned(), self.servers.clone().into())]
+            .into_iter()
+            .collect()
+    }
+}

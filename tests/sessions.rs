@@ -120,6 +120,49 @@ fn a_breach_is_found_named_and_exit_code_1() {
     assert!(text.contains("error pairing/orphan-response") && text.contains("1 connection"), "{text}");
 }
 
+/// Two servers of one host, each a stream: one is left out of a message, and one is sent one after a mark in the reel
+/// says that the user took its access back.
+#[test]
+fn a_reel_of_several_servers_is_judged_as_one_conversation() {
+    let stage = Stage::new();
+    let mut lines = format!("{HEADER}\n");
+    let mut event = |second: u32, stream: u32, dir: &str, what: &str| {
+        lines.push_str(&format!(
+            "{{\"time\":\"2026-11-21T20:00:{second:02}Z\",\"stream\":{stream},\"dir\":\"{dir}\",{what}}}\n"
+        ));
+    };
+    for stream in [1, 2] {
+        for (dir, message) in OPENING {
+            let message = message.replace(r#"{"tools":{}}"#, r#"{"conversationEvents":{"onUserMessage":true}}"#);
+            event(0, stream, dir, &format!("\"message\":{message}"));
+        }
+    }
+    // A message goes to each of these servers; the fourth comes after the mark.
+    for (number, streams) in [(1, &[1, 2][..]), (2, &[1]), (3, &[1, 2]), (4, &[2])] {
+        let params = format!(r#"{{"messageId":"m{number}","content":"x"}}"#);
+        if number == 4 {
+            event(39, 2, "c2s", "\"event\":\"note\",\"base64\":\"oWRtYXJrZ3Jldm9rZWQ=\"");
+        }
+        for stream in streams {
+            let asked =
+                format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"conversation/userMessage","params":{params}}}"#);
+            event(number * 10, *stream, "c2s", &format!("\"message\":{asked}"));
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{}}}}"#);
+            event(number * 10, *stream, "s2c", &format!("\"message\":{answer}"));
+        }
+    }
+    assert_eq!(stage.run(&["import", "-", "-o", "two.reel"], lines).code(), 0);
+    let report = json(&stage.run(&["validate", "two.reel", "--format", "json"], b"").stdout);
+    let errors: Vec<_> = report["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter(|finding| finding["severity"] == "error")
+        .map(|finding| (finding["rule"].as_str().expect("a rule"), finding["stream"].as_u64().expect("a number")))
+        .collect();
+    assert_eq!(errors, [("conversation/not-fanned-out", 2), ("conversation/revoked", 2)]);
+}
+
 #[test]
 fn every_rule_is_listed_with_its_source() {
     let stage = Stage::new();

@@ -78,7 +78,8 @@ impl SchemaSet {
     }
 }
 
-/// Where a template does not fit a peer's schema, whatever is put in for its variables; `None` where the schema is none.
+/// Where a template does not fit a peer's schema, whatever is put in for its variables; `None` where the schema is
+/// none.
 /// `is_open` tells whether a value holds variables. Those are in texts and stay texts, so that only what follows from
 /// shapes is certain there: a type, a member that lacks, one too many.
 pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value) -> bool) -> Option<Vec<Misfit>> {

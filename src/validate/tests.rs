@@ -69,7 +69,8 @@ impl Feed {
     }
 
     /// One line of a script: `c>s TEXT` or `s>c TEXT` (after `@MS` at that time), `hello …`, `gap`, `close`, or a
-    /// framing before the text (`c>s crlf TEXT`). `stream N` goes on with that connection, `note MARK` is a note in it. `xN LINE` stands for N lines, with `$N` their number; `$LARGE` for
+    /// framing before the text (`c>s crlf TEXT`). `stream N` goes on with that connection, `note MARK` is a note in it.
+    /// `xN LINE` stands for N lines, with `$N` their number; `$LARGE` for
     /// a long text, `$FF` for a byte that is not UTF-8.
     fn line(&mut self, line: &str) {
         let mut line = line.trim_start();

@@ -103,7 +103,7 @@ impl FanOut {
         let (client, content) = (connection.client, digest(&message.content["content"]));
         connection.answers = false;
         let same = |other: &&mut Message| other.id == id && other.content == content && other.client == client;
-        if let Some(found) = self.messages.iter_mut().find(same) {
+        if let Some(found) = self.messages.iter_mut().rev().find(same) {
             found.to.insert(stream);
             let number = found.number;
             for &other in found.to.iter().filter(|other| **other != stream) {

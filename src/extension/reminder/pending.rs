@@ -101,9 +101,10 @@ mod tests {
 
     #[test]
     fn b20_only_what_asked_for_it_outlives_a_compaction() {
-        let mut queue = queue(&[json!({"id": "a", "preserveOnCompact": true}), json!({"id": "b"})]);
+        let stays = |id: &str| json!({"id": id, "preserveOnCompact": true});
+        let mut queue = queue(&[stays("a"), json!({"id": "b"}), stays("c")]);
         queue.compact();
-        assert_eq!(queue.turn(), 1);
+        assert_eq!(queue.turn(), 2);
     }
 
     #[test]

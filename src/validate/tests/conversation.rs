@@ -198,7 +198,8 @@ fn a3_servers_are_one_hosts_by_their_names_or_by_a_message_that_went_to_both() {
     };
     let send = |at: u32, id: u32| {
         format!(
-            r#"@{at} c>s {{"id":{id},"method":"conversation/userMessage","params":{{"messageId":"m{id}","content":"x"}}}}
+            r#"@{at} c>s {{"id":{id},"method":"conversation/userMessage","params":{{"messageId":"m{id}",
+               "content":"x"}}}}
                s>c {{"id":{id},"result":{{}}}}"#
         )
     };
@@ -222,20 +223,18 @@ fn a3_servers_are_one_hosts_by_their_names_or_by_a_message_that_went_to_both() {
 /// A server may be left out that failed, that was closed, that the user did not allow, or that did not subscribe.
 #[test]
 fn a15_a17_a20_a_server_may_be_left_out_for_a_reason() {
+    // The second connection's first answer, and the moment before the first is sent the second message.
+    let (answer, refusal) = (r#"s>c {"id":1,"result":{}}"#, r#"s>c {"id":1,"error":{"code":1,"message":"x"}}"#);
+    let answered = format!("{answer}\n    stream 0\n    @9000");
+    let next = "\n    stream 0\n    @9000";
     for (from, to) in [
-        // It did not answer its last message.
-        ("c>s {\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{\"messageId\":\"m1\",\"content\":\"hi\"}}
-    s>c {\"id\":1,\"result\":{}}
-    stream 0", "c>s {\"id\":1,\"method\":\"conversation/userMessage\",\"params\":{\"messageId\":\"m1\",\"content\":\"hi\"}}
-    stream 0"),
-        // It refused it.
-        ("s>c {\"id\":1,\"result\":{}}\n    stream 0", "s>c {\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}\n    stream 0"),
-        // It was gone, or traffic is missing.
-        ("stream 0\n    @9000", "@8000 close\n    stream 0\n    @9000"),
-        ("stream 0\n    @9000", "@8000 gap\n    stream 0\n    @9000"),
+        (answered.as_str(), next.trim_start().to_owned()),
+        (&answered, format!("{refusal}{next}")),
+        (next, format!("\n    @8000 close{next}")),
+        (next, format!("\n    @8000 gap{next}")),
     ] {
-        let script = FORGOTTEN.replace(from, to);
-        assert_ne!(script, FORGOTTEN, "{to}");
+        assert_eq!(FORGOTTEN.matches(from).count(), 1, "{from}");
+        let script = FORGOTTEN.replace(from, &to);
         assert_eq!(count(&super::run(&script), "conversation/not-fanned-out"), 0, "{script}");
     }
 }
@@ -282,7 +281,8 @@ fn a1_a5_a8_a9_messages_keep_to_their_schemas() {
     for (params, fits) in [
         (r#"{"messageId":"m","content":"x"}"#, true),
         (
-            r#"{"messageId":"m","content":"","recentHistory":[{"role":"user","content":"a"},{"role":"assistant","content":""}]}"#,
+            r#"{"messageId":"m","content":"","recentHistory":[{"role":"user","content":"a"},
+            {"role":"assistant","content":""}]}"#,
             true,
         ),
         (r#"{"content":"x"}"#, false),

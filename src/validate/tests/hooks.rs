@@ -55,7 +55,8 @@ pub const CASES: &[Case] = &[
         "hooks/no-negotiation",
         r#"c>s {"id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":
                "2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
-           s>c {"id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",
+           s>c {"id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,
+               "cacheScope":"private",
                "capabilities":{"hooks":{"declarations":[]}}}}"#,
     ),
     (
@@ -123,7 +124,8 @@ fn recall(arguments: &str) -> String {
 #[test]
 fn d15_arguments_are_held_against_the_tools_schema() {
     let listed = r#"c>s {"id":1,"method":"tools/list"}
-        s>c {"id":1,"result":{"tools":[{"name":"recall","inputSchema":{"type":"object","properties":{"q":{"type":"string",
+        s>c {"id":1,"result":{"tools":[{"name":"recall","inputSchema":{"type":"object","properties":{"q":
+            {"type":"string",
             "minLength":3,"enum":["work","play"]},"n":{"type":"integer","maximum":5}},"required":["q"],
             "additionalProperties":false}}]}}"#;
     for (arguments, fits) in [

@@ -57,8 +57,8 @@ fn f2_a_text_again_is_no_duplicate_in_another_turn_or_by_the_same_way() {
 
 #[test]
 fn f4_an_event_by_two_lanes_is_told() {
-    let event = r#"s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
-        {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},"metadata":{"timestamp":
+    let event = r#"s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+        "event":{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},"metadata":{"timestamp":
         "2026-01-02T00:00:00Z","priority":"high","sourceEventId":"e9"}}}}"#;
     let push = |id: &str| {
         format!(

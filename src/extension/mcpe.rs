@@ -3,6 +3,7 @@
 mod rules;
 pub mod server;
 
+use super::server::ServerSide;
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -87,6 +88,10 @@ impl Extension for Mcpe {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McpeObserver>::default()
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McpeSide>::default())
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

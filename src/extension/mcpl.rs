@@ -5,6 +5,7 @@ pub mod push;
 mod rules;
 pub mod server;
 
+use super::server::ServerSide;
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -88,6 +89,10 @@ impl Extension for Mcpl {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McplObserver>::default()
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McplSide>::default())
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -3,6 +3,7 @@
 mod rules;
 pub mod server;
 
+use super::server::ServerSide;
 use super::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -74,5 +75,9 @@ impl Extension for Reminder {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::ReminderObserver>::default()
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::ReminderSide>::default())
     }
 }

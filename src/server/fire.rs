@@ -180,9 +180,8 @@ impl Server {
             "level": {"enum": LEVELS, "description": "Its level"},
             "data": {"description": "What it says, any value"},
         }});
-        let mut kinds = vec!["log"];
+        let kinds: Vec<&str> = self.rooms.fires().map(|firing| firing.kind).chain(["log"]).collect();
         let mut members = Map::new();
-        kinds.extend(self.rooms.fires().map(|firing| firing.kind));
         for kind in &kinds {
             let schema = if *kind == "log" { log.clone() } else { self.rooms.fire_schema(kind) };
             for (name, member) in schema["properties"].as_object().cloned().unwrap_or_default() {

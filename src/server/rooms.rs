@@ -127,7 +127,8 @@ impl Rooms {
 
     /// The definition of what may stand beside a `kind`.
     pub fn fire_schema(&self, kind: &str) -> Value {
-        let defined = self.0.iter().find_map(|room| room.descriptor.schemas.document()["$defs"].get(format!("fire:{kind}")));
+        let defined =
+            self.0.iter().find_map(|room| room.descriptor.schemas.document()["$defs"].get(format!("fire:{kind}")));
         defined.cloned().unwrap_or_else(|| json!({}))
     }
 

@@ -6,9 +6,7 @@
 pub mod filter;
 
 use super::{DESCRIPTOR, EVENT, EXPIRED, SCHEMAS};
-use crate::extension::server::{
-    Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success,
-};
+use crate::extension::server::{Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success};
 use filter::Filter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -76,52 +76,55 @@ pub fn judge(answer: &Envelope<'_>) -> Verdict {
 impl Verdict {
     /// Reads a result.
     pub fn of_result(result: &Value) -> Self {
-    let mut verdict = Self {
-        accepted: result["accepted"].as_bool(),
-        inference_id: result["inferenceId"].as_str().map(str::to_owned),
-        reason: result["reason"].as_str().map(str::to_owned),
-        ..Verdict::default()
-    };
-    let given = |name: &str| result.get(name).is_some();
-    let mut deviate = |condition: bool, what: &str| {
-        if condition {
-            verdict.deviations.push(what.to_owned());
-        }
-    };
-    deviate(!result.is_object(), "the result is not an object");
-    deviate(result.is_object() && !given("accepted"), "the result does not say whether it is accepted");
-    deviate(given("accepted") && !result["accepted"].is_boolean(), "accepted is not a boolean");
-    deviate(result["accepted"] == Value::Bool(false) && !given("reason"), "accepted is false and no reason is given");
-    deviate(
-        result["accepted"] == Value::Bool(false) && given("inferenceId"),
-        "accepted is false, yet an inference is named",
-    );
-    deviate(given("inferenceId") && !result["inferenceId"].is_string(), "inferenceId is not a string");
-    deviate(given("reason") && !result["reason"].is_string(), "reason is not a string");
-    verdict
-}
+        let mut verdict = Self {
+            accepted: result["accepted"].as_bool(),
+            inference_id: result["inferenceId"].as_str().map(str::to_owned),
+            reason: result["reason"].as_str().map(str::to_owned),
+            ..Verdict::default()
+        };
+        let given = |name: &str| result.get(name).is_some();
+        let mut deviate = |condition: bool, what: &str| {
+            if condition {
+                verdict.deviations.push(what.to_owned());
+            }
+        };
+        deviate(!result.is_object(), "the result is not an object");
+        deviate(result.is_object() && !given("accepted"), "the result does not say whether it is accepted");
+        deviate(given("accepted") && !result["accepted"].is_boolean(), "accepted is not a boolean");
+        deviate(
+            result["accepted"] == Value::Bool(false) && !given("reason"),
+            "accepted is false and no reason is given",
+        );
+        deviate(
+            result["accepted"] == Value::Bool(false) && given("inferenceId"),
+            "accepted is false, yet an inference is named",
+        );
+        deviate(given("inferenceId") && !result["inferenceId"].is_string(), "inferenceId is not a string");
+        deviate(given("reason") && !result["reason"].is_string(), "reason is not a string");
+        verdict
+    }
 
     fn of_error(error: &Value) -> Self {
-    let code = error["code"].as_i64();
-    let mut deviations = Vec::new();
-    if code.is_none() {
-        deviations.push("the error has no integer code".to_owned());
+        let code = error["code"].as_i64();
+        let mut deviations = Vec::new();
+        if code.is_none() {
+            deviations.push("the error has no integer code".to_owned());
+        }
+        if !error["message"].is_string() {
+            deviations.push("the error has no message".to_owned());
+        }
+        let data = &error["data"];
+        if code == Some(-32001) && !(data["featureSet"].is_string() && data["canEnable"].is_boolean()) {
+            deviations.push("the error's data lacks featureSet or canEnable".to_owned());
+        }
+        Self {
+            reason: error["message"].as_str().map(str::to_owned),
+            code,
+            code_name: code.and_then(code_name),
+            deviations,
+            ..Verdict::default()
+        }
     }
-    if !error["message"].is_string() {
-        deviations.push("the error has no message".to_owned());
-    }
-    let data = &error["data"];
-    if code == Some(-32001) && !(data["featureSet"].is_string() && data["canEnable"].is_boolean()) {
-        deviations.push("the error's data lacks featureSet or canEnable".to_owned());
-    }
-    Self {
-        reason: error["message"].as_str().map(str::to_owned),
-        code,
-        code_name: code.and_then(code_name),
-        deviations,
-        ..Verdict::default()
-    }
-}
 }
 
 #[cfg(test)]

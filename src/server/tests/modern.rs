@@ -63,7 +63,8 @@ fn plain_mcp_is_served_without_a_handshake() {
     ask(&mut host, MODERN, "resources/templates/list", json!({}));
     ask(&mut host, MODERN, "prompts/list", json!({}));
     ask(&mut host, MODERN, "prompts/get", json!({"name": "recall", "arguments": {"topic": "schema"}}));
-    let complete = json!({"ref": {"type": "ref/prompt", "name": "recall"}, "argument": {"name": "topic", "value": "m"}});
+    let complete =
+        json!({"ref": {"type": "ref/prompt", "name": "recall"}, "argument": {"name": "topic", "value": "m"}});
     assert!(ask(&mut host, MODERN, "completion/complete", complete)["result"].is_object());
     for gone in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "conversation/userMessage"] {
         let answer = ask(&mut host, MODERN, gone, json!({"messageId": "m", "content": "schema"}));
@@ -82,10 +83,10 @@ fn an_answer_that_comes_later_is_of_its_requests_era() {
     assert!(host.ask("tools/call", &params).is_empty());
     host.open.clear();
     let messages = host.pass(seconds(1));
-    assert_eq!((&messages[0]["params"]["progressToken"], &messages[1]["result"]["resultType"]), (
-        &json!("p"),
-        &json!("complete")
-    ));
+    assert_eq!(
+        (&messages[0]["params"]["progressToken"], &messages[1]["result"]["resultType"]),
+        (&json!("p"), &json!("complete"))
+    );
 }
 
 #[test]

@@ -155,8 +155,7 @@ fn pushes_are_answered_and_heed_the_feature_sets() {
     let told = ["report", "id", "code"].map(|name| &host.told()[name]);
     assert_eq!(told, [&json!("refused"), &json!(2), &json!(-32001)]);
     host.notify("featureSets/update", &json!({"disabled": ["memory.proactive", "x"]}));
-    let expected =
-        json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "unknown": ["x"]});
+    let expected = json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "unknown": ["x"]});
     assert_eq!(host.told(), &expected);
     assert!(host.fire(&push).is_empty());
     assert_eq!(host.unsent(), &json!({"why": "feature_set_disabled", "feature_set": "memory.proactive"}));

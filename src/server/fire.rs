@@ -142,7 +142,7 @@ impl Server {
         let done = match self.session.phase {
             Phase::Ready => self.act_now(fired),
             _ if self.session.is_modern => {
-                Err(Unsent::new("no_carrier", "revision 2026-07-28 has no carrier for it: no request is open"))
+                Err(Unsent::new("no_carrier", "the host works in an era in which a server sends nothing unasked"))
             }
             _ => Err(Unsent::new("not_ready", "the handshake is not over")),
         };

@@ -134,8 +134,11 @@ impl Server {
             return Ok(None);
         }
         let takes_handshake = self.config.spoken(Era::Legacy).next().is_some();
-        match params["_meta"][meta::PROTOCOL_VERSION].as_str() {
+        let about = &params["_meta"];
+        let lacks = |name: &str| Err(Refusal::params(format!("`_meta` must have `{name}`")));
+        match about[meta::PROTOCOL_VERSION].as_str() {
             Some(said) => match self.config.spoken(Era::Modern).find(|revision| revision.as_str() == said) {
+                Some(_) if !about[meta::CLIENT_CAPABILITIES].is_object() => lacks(meta::CLIENT_CAPABILITIES),
                 Some(revision) => Ok(Some(revision)),
                 None => Err(self.unsupported(said)),
             },
@@ -143,7 +146,7 @@ impl Server {
             None if method == "initialize" => {
                 Err(self.unsupported(params["protocolVersion"].as_str().unwrap_or_default()))
             }
-            None => Err(Refusal::params(format!("`_meta` must have `{}`", meta::PROTOCOL_VERSION))),
+            None => lacks(meta::PROTOCOL_VERSION),
         }
     }
 

@@ -20,44 +20,30 @@ struct Room {
 /// All of them, in the registry's order.
 pub struct Rooms(Vec<Room>);
 
-/// Sides of these rooms with their settings.
-///
-/// # Errors
-/// What is wrong with the settings, with the room's name.
-fn configured(
-    rooms: &[&'static dyn Extension],
-    config: &Config,
-) -> Vec<(&'static Descriptor, Box<dyn ServerSide>, Result<(), String>)> {
-    let sides = rooms.iter().filter_map(|room| Some((room.descriptor(), room.server_side()?)));
-    sides
-        .map(|(descriptor, mut side)| {
-            let settings = config.settings.get(descriptor.name);
-            let done = settings.map_or(Ok(()), |settings| side.configure(settings));
-            (descriptor, side, done.map_err(|fault| format!("{}: {fault}", descriptor.name)))
-        })
-        .collect()
-}
-
 /// Whether these rooms take their settings, and there is a room for each.
 ///
 /// # Errors
 /// What is wrong, as a sentence fragment.
 pub fn check(rooms: &[&'static dyn Extension], config: &Config) -> Result<(), String> {
-    let sides = configured(rooms, config);
-    if let Some(name) = config.settings.keys().find(|name| sides.iter().all(|side| side.0.name != **name)) {
-        return Err(format!("there is no proposal {name:?} with settings"));
-    }
-    sides.into_iter().try_for_each(|(.., done)| done)
+    config.settings.iter().try_for_each(|(name, settings)| {
+        let room = rooms.iter().find(|room| room.descriptor().name == name);
+        let mut side = room.and_then(|room| room.server_side()).ok_or(format!("there is no proposal {name:?}"))?;
+        side.configure(settings).map_err(|fault| format!("{name}: {fault}"))
+    })
 }
 
 impl Rooms {
     /// Fresh sides. Settings that a room refuses leave it as it is: [`Config::check`] tells them beforehand.
     pub fn new(rooms: &[&'static dyn Extension], config: &Config) -> Self {
-        let room = |(descriptor, side, _): (&'static Descriptor, _, _)| {
+        let room = |room: &&'static dyn Extension| {
+            let (descriptor, mut side) = (room.descriptor(), room.server_side()?);
+            if let Some(settings) = config.settings.get(descriptor.name) {
+                let _ = side.configure(settings);
+            }
             let is_wanted = config.declare.contains(descriptor.name);
-            Room { descriptor, side, is_wanted, is_on: false }
+            Some(Room { descriptor, side, is_wanted, is_on: false })
         };
-        Self(configured(rooms, config).into_iter().map(room).collect())
+        Self(rooms.iter().filter_map(room).collect())
     }
 
     /// What to declare to a client with these capabilities.

@@ -97,7 +97,10 @@ fn versions_that_are_not_spoken_are_told() {
         assert_eq!(error["code"], -32022);
         assert_eq!(error["data"], json!({"supported": [MODERN], "requested": version}));
     }
-    assert_eq!(host.request("server/discover", &json!({}))["error"]["code"], -32602);
+    let bare = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": MODERN}});
+    for lacking in [bare, json!({})] {
+        assert_eq!(host.request("server/discover", &lacking)["error"]["code"], -32602);
+    }
     let mut modern = Host::raw(only(Revision::V2026_07_28));
     let error = modern.request("initialize", &json!({"protocolVersion": "2025-11-25"}))["error"].clone();
     assert_eq!((&error["code"], &error["data"]["requested"]), (&json!(-32022), &json!("2025-11-25")));

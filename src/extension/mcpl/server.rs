@@ -84,6 +84,7 @@ impl ServerSide for McplSide {
     fn list_tools(&self, tools: &mut Vec<Value>) {
         if let Some(tool) = tools.iter_mut().find(|tool| tool["name"] == ADD_NOTE) {
             tool["_meta"] = json!({"featureSet": NOTES_SET});
+            tool["description"] = json!("Adds a note; the result carries the state");
         }
     }
 

@@ -118,4 +118,8 @@ fn a_host_that_probed_may_shake_hands_all_the_same() {
     let result = host.shake_hands("2025-11-25", &serde_json::from_str(FULL).expect("JSON"));
     assert!(result["capabilities"]["experimental"]["mcpl"].is_object());
     assert_eq!(host.fire(&json!({"kind": "push", "text": "now"})).len(), 1);
+    // A request of the other era is served by itself on such a connection too: without the proposals.
+    let tools = ask(&mut host, MODERN, "tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().map(Vec::len), Some(8));
+    assert_eq!(ask(&mut host, MODERN, "tools/call", json!({"name": "events_list"}))["error"]["code"], -32602);
 }

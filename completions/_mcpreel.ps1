@@ -332,6 +332,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         }
         'mcpreel;serve' {
             [CompletionResult]::new('--declare', '--declare', [CompletionResultType]::ParameterName, 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]''')
             [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)')
             [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Send this whenever the process gets SIGUSR1 (repeatable)')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')

@@ -1769,13 +1769,21 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --plan --on-signal --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --declare --era --set --plan --on-signal --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --declare)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "legacy modern both" -- "${cur}"))
+                    return 0
+                    ;;
+                --set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

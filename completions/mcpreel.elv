@@ -310,6 +310,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;serve'= {
             cand --declare 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe'
+            cand --era 'The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both'
+            cand --set 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'''
             cand --plan 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)'
             cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
             cand --report 'Write facts here, one JSON object a line'

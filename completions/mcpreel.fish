@@ -292,6 +292,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Times
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l declare -d 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l era -d 'The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both' -r -f -a "legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'
+both\t'Whichever the host begins with'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l set -d 'Have a proposal\'s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=\'["ci.builds"]\'' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this whenever the process gets SIGUSR1 (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F

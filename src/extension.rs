@@ -14,6 +14,7 @@ pub mod mcpl;
 pub mod policy;
 pub mod recent;
 pub mod reminder;
+pub mod server;
 pub mod timestamp;
 
 pub use findings::{Excuse, Findings};
@@ -310,6 +311,11 @@ pub trait Extension: Sync {
     /// What an error code means in answer to one of the proposal's methods. The same numbers mean other things
     /// elsewhere.
     fn error_name(&self, _code: i64) -> Option<&'static str> {
+        None
+    }
+
+    /// A fresh side in the built-in server for one connection, where the room has one.
+    fn server_side(&self) -> Option<Box<dyn server::ServerSide>> {
         None
     }
 }

@@ -30,8 +30,8 @@ const TOKIO: &[&str] = &["transport", "tap", "drive", "cli"];
 /// The only homes of clocks. `render` may time its own progress bar.
 const CLOCKS: &[&str] = &["tap", "transport", "drive", "cli", "render"];
 
-/// Where a proposal's room may be named outside `extension`; everything else asks the registry.
-const NAME_ROOMS: &[&str] = &["server", "host/fire_user_message", "cli/commands/fire", "cli/commands/demo"];
+/// Where a proposal's room may be named outside `extension`; everything else, `server` too, asks the registry.
+const NAME_ROOMS: &[&str] = &["host/fire_user_message", "cli/commands/fire", "cli/commands/demo"];
 
 /// One source file.
 struct Source {
@@ -283,8 +283,22 @@ fn rooms() -> BTreeSet<String> {
     std::fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.is_dir())
+        // What stands beside the rooms, such as the frame of their server sides, has no schema of its own.
+        .filter(|path| path.join("schema.json").is_file())
         .map(|path| path.file_name().and_then(|name| name.to_str()).expect("a plain name").to_owned())
+        .collect()
+}
+
+/// Words of one room that the built-in server must not know: its methods, its tools, its capabilities' places.
+fn words_of_rooms() -> BTreeSet<&'static str> {
+    let rooms = mcpreel::extension::REGISTRY.iter().map(|room| room.descriptor());
+    rooms
+        .flat_map(|room| {
+            let methods = room.methods.iter().map(|spec| spec.name);
+            let places = room.places.iter().flat_map(|place| place.path).copied();
+            methods.chain(room.tools.iter().copied()).chain(places).chain([room.name])
+        })
+        .filter(|word| *word != "experimental" && *word != "_meta")
         .collect()
 }
 
@@ -372,6 +386,20 @@ fn few_places_name_a_room() {
             .find(|path| path[0] == "extension" && path.get(1).is_some_and(|name| rooms.contains(name)));
         if let (Some(path), false) = (named, may) {
             faults.push(format!("src/{}: names `{}`; ask the registry", source.path.display(), path.join("::")));
+        }
+    }
+    complain(&faults);
+}
+
+#[test]
+fn the_built_in_server_speaks_no_proposals_words() {
+    let words = words_of_rooms();
+    assert!(words.contains("push/event") && words.contains("conversationEvents") && words.contains("mcpe"));
+    let mut faults = Vec::new();
+    for source in sources().iter().filter(|source| source.top() == "server") {
+        let text = without_tests(&source.text);
+        for word in words.iter().filter(|word| text.contains(&format!("\"{word}\""))) {
+            faults.push(format!("src/{}: says {word:?}, which is a room's", source.path.display()));
         }
     }
     complain(&faults);

@@ -194,12 +194,12 @@ fn what_does_not_belong_is_refused() {
 #[test]
 fn errors_of_the_stateless_era_have_their_status() {
     let stage = Stage::new();
-    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    let gateway = Gateway::start(&stage, &[BINARY, "serve", "--era", "legacy"]);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
     for id in [1, 2] {
         let asked = json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}});
         let answer = gateway.request("POST", &[("mcp-protocol-version", "2026-07-28")], &asked.to_string());
-        // The built-in server is of the era before.
+        // This server is of the era before.
         assert_eq!(answer.status, 404);
         assert_eq!(answer.json()["error"]["code"], -32601);
     }

@@ -44,6 +44,7 @@ fn script(stage: &Stage, body: &str) {
 
 const SCRIPTED: [&str; 3] = ["--", "python3", "server.py"];
 const SERVE: [&str; 3] = ["--", BINARY, "serve"];
+const SERVE_LEGACY: [&str; 5] = ["--", BINARY, "serve", "--era", "legacy"];
 
 fn run(stage: &Stage, words: &[&str], server: &[&str]) -> Output {
     stage.run(&[words, server].concat(), "")
@@ -69,10 +70,12 @@ fn a_call_gets_its_result() {
     assert!(human.stderr.is_empty(), "{human:?}");
     let json = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SERVE);
     assert_eq!(json.out().lines().count(), 1);
-    let envelope = run(&stage, &[&words[..], &["--format", "envelope"]].concat(), &SERVE).json();
-    assert_eq!((&envelope["era"], &envelope["version"]), (&json!("legacy"), &json!("2025-11-25")));
-    assert_eq!(envelope["message"]["result"]["content"][0]["text"], "hi");
-    assert!(envelope["latency_ms"].as_f64().is_some_and(|latency| latency > 0.0));
+    for (server, era, version) in [(&SERVE[..], "modern", "2026-07-28"), (&SERVE_LEGACY, "legacy", "2025-11-25")] {
+        let envelope = run(&stage, &[&words[..], &["--format", "envelope"]].concat(), server).json();
+        assert_eq!((&envelope["era"], &envelope["version"]), (&json!(era), &json!(version)));
+        assert_eq!(envelope["message"]["result"]["content"][0]["text"], "hi");
+        assert!(envelope["latency_ms"].as_f64().is_some_and(|latency| latency > 0.0));
+    }
 }
 
 #[test]
@@ -237,7 +240,7 @@ result(call, answers=answers)
 fn a_session_is_kept_in_a_reel() {
     let stage = Stage::new();
     let words = ["call", "tools/call", "name=echo", "arguments.message=hi", "--record", "s.reel"];
-    assert_eq!(run(&stage, &words, &SERVE).code(), 0);
+    assert_eq!(run(&stage, &words, &SERVE_LEGACY).code(), 0);
     stage.ok(&["reel", "verify", "s.reel"]);
     let sent = String::from_utf8(stage.cat("s.reel", "c2s")).expect("text");
     let sent: Vec<Value> = sent.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -735,7 +738,14 @@ fn a_server_declares_only_what_it_is_told() {
     let wrong = stage.run(&["serve", "--declare", "nonsense"], "");
     assert_eq!(wrong.code(), 2, "{wrong:?}");
     assert!(wrong.err().contains("conversation, reminder, mcpl, hooks, mcpe"), "{wrong:?}");
-    for words in [["serve", "--plan", "{}"], ["serve", "--on-signal", "{\"kind\":\"x\"}"]] {
+    for words in [
+        ["serve", "--plan", "{}"],
+        ["serve", "--on-signal", "{\"kind\":\"x\"}"],
+        ["serve", "--on-signal", "{\"kind\":\"reminder\",\"body\":\"\"}"],
+        ["serve", "--set", "conversation.carrier=pigeon"],
+        ["serve", "--set", "nonsense.x=1"],
+        ["serve", "--era", "stone"],
+    ] {
         assert_eq!(stage.run(&words, "").code(), 2, "{words:?}");
     }
 }

@@ -48,6 +48,28 @@ fn python_2_client_with_the_time_server() {
     meet(ClientKind::PythonTwo, Scenario::Time);
 }
 
+/// Plain MCP of the built-in server, whose proposals no SDK knows, in the era that each client begins with.
+#[test]
+fn the_built_in_server_serves_every_client() {
+    use ClientKind::{PythonOne, PythonTwo, TypeScript};
+    let Some(stage) = Stage::set() else { return };
+    for (client, era, agreed) in [
+        (TypeScript, "both", "2025-11-25"),
+        (PythonOne, "both", "2025-11-25"),
+        (PythonTwo, "both", "2026-07-28"),
+        (PythonTwo, "legacy", "2025-11-25"),
+    ] {
+        let server = [&stage.peers.server(Scenario::Live)[..], &["--era".into(), era.into()]].concat();
+        let reel = stage.path(&format!("{}-{era}.reel", client as u8));
+        let lines = stage.converse(client, Scenario::Live, &tap(&reel, &server));
+        let first = lines.lines().next().unwrap_or_default();
+        assert!(first.contains(&format!(r#""{agreed}""#)), "{first}");
+        assert_reel_is_sound(&stage, &reel);
+        let verdict = stage.mcpreel(&["validate"], &reel);
+        assert_eq!(verdict.code(), 0, "{}", String::from_utf8_lossy(&verdict.stdout));
+    }
+}
+
 #[test]
 fn a_server_that_refuses_to_start_keeps_its_words_and_exit_code() {
     let Some(stage) = Stage::set() else { return };

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How to be a client.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ClientOptions {
     /// The era to work in.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
@@ -86,6 +86,12 @@ impl ClientOptions {
             Some(path) => start_recorder(path),
             None => start_recorder(&reels::new_path(name)?),
         }
+    }
+
+    /// The same for what stands on a handshake, as the proposals do: a server of both eras is met in that one.
+    pub fn with_handshake(&self) -> Self {
+        let era = if self.era == EraArg::Auto { EraArg::Legacy } else { self.era };
+        Self { era, ..self.clone() }
     }
 
     /// How long an answer may take.

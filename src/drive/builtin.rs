@@ -18,7 +18,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
                 Some(Incoming::Closed | Incoming::Failed(_)) => return,
                 Some(Incoming::Stderr(_) | Incoming::Undelivered(_)) | None => Vec::new(),
             },
-            Some(order) = orders.recv() => server.fire(began.elapsed(), order),
+            Some(order) = orders.recv() => server.fire(began.elapsed(), &order),
             () = sleep_until(due) => server.wake(began.elapsed()),
         };
         outbox.extend(outputs.into_iter().filter_map(|output| match output {

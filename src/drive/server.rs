@@ -73,9 +73,9 @@ pub fn serve(
                 Some(message) => server.receive(now, &message),
                 None => Vec::new(),
             },
-            Ok(Arrival::Order(fired)) => fired.into_iter().flat_map(|fired| server.fire(now, fired)).collect(),
+            Ok(Arrival::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
             Ok(Arrival::Asked(fired, heard)) => {
-                let outputs = server.fire(now, fired);
+                let outputs = server.fire(now, &fired);
                 listeners.take_in(heard, &outputs);
                 outputs
             }
@@ -163,7 +163,7 @@ mod tests {
     fn who_orders_hears_what_came_of_it() {
         let (sender, arrivals) = channel();
         let (told, facts) = channel();
-        let fired = Fired::Log { level: "info".to_owned(), data: Default::default() };
+        let fired = Fired::new("log", serde_json::json!({"data": null}));
         let heard = move |fact: &Report, last| told.send((format!("{fact:?}"), last)).expect("heard");
         sender.send(Arrival::Asked(fired, Box::new(heard))).expect("sent");
         sender.send(Arrival::End).expect("sent");

@@ -7,6 +7,7 @@ pub mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
+use super::server::ServerSide;
 use super::{
     CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Overview, Rule, Side, Spoken,
 };
@@ -105,6 +106,10 @@ impl Extension for Conversation {
         } else {
             Vec::new()
         }
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::ConversationSide>::default())
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -8,6 +8,7 @@ pub mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
+use super::server::ServerSide;
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use serde_json::Value;
@@ -60,6 +61,10 @@ impl Extension for Hooks {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::HooksObserver>::default()
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::HooksSide>::default())
     }
 
     fn excuse(&self, _definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -3,6 +3,7 @@
 mod rules;
 pub mod server;
 
+use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -98,6 +99,10 @@ impl Extension for Mcpe {
         };
         let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
         sources.map(|source| Carried::Fact(source.to_owned())).collect()
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McpeSide>::default())
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

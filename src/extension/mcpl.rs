@@ -5,6 +5,7 @@ pub mod push;
 mod rules;
 pub mod server;
 
+use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -113,6 +114,10 @@ impl Extension for Mcpl {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McplSide>::default())
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

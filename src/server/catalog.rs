@@ -1,13 +1,10 @@
 //! What there is to read: resources over the memories and notes, and prompts.
 
-use super::memory::Memories;
-use crate::extension::mcpl::server::notes::Notes;
+use crate::extension::server::memory::Memories;
+use crate::extension::server::notes::Notes;
+use crate::extension::server::{MEMORIES, NOTES, Store};
 use serde_json::{Value, json};
 
-/// The memories, as JSON.
-pub const MEMORIES: &str = "mcpreel://memories";
-/// The notes, a line each.
-pub const NOTES: &str = "mcpreel://notes";
 /// One memory, by its name.
 pub const MEMORY: &str = "mcpreel://memory/{id}";
 
@@ -31,7 +28,7 @@ pub fn templates() -> Vec<Value> {
 }
 
 /// A resource's contents; `None` where there is none of this name.
-pub fn contents(uri: &str, memories: &Memories, notes: &Notes) -> Option<Value> {
+pub fn contents(uri: &str, Store { memories, notes }: &Store) -> Option<Value> {
     let (kind, text) = match uri {
         MEMORIES => {
             let all: Vec<Value> = memories

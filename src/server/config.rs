@@ -1,10 +1,11 @@
 //! What a server is made with: who it is, what it offers, and what it does by itself.
 
-use super::Fired;
+use super::{Fired, rooms};
 use crate::extension::REGISTRY;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The settings of one server.
@@ -18,14 +19,14 @@ pub struct Config {
     pub seed: u64,
     /// Unix time at `now` = 0, in nanoseconds; what timestamps count from.
     pub wall_base_ns: i64,
-    /// Revisions that it agrees to. Those without a handshake are passed over; none left means all with one.
+    /// Revisions that it speaks, of either era.
     pub revisions: Vec<Revision>,
     /// Names of the rooms whose proposals it declares.
     pub declare: BTreeSet<String>,
     /// How long it waits for an answer to a request of its own before it reports it (no proposal says).
     pub answer_deadline: Duration,
-    /// Feature sets that are declared beside its own and that only push (MCPL).
-    pub push_sets: Vec<String>,
+    /// What the rooms' sides are to do otherwise than by default, by the rooms' names.
+    pub settings: BTreeMap<String, Value>,
     /// What it does by itself.
     pub plans: Vec<Plan>,
 }
@@ -46,36 +47,39 @@ pub struct Plan {
 }
 
 impl Default for Config {
-    /// All proposals, all revisions with a handshake, nothing by itself, seed 0 at the beginning of 1970.
+    /// All proposals, all revisions, nothing by itself, seed 0 at the beginning of 1970.
     fn default() -> Self {
         Self {
             name: "mcpreel-live".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: 0,
             wall_base_ns: 0,
-            revisions: Vec::new(),
+            revisions: Revision::ALL.to_vec(),
             declare: REGISTRY.iter().map(|room| room.descriptor().name.to_owned()).collect(),
             answer_deadline: Duration::from_secs(30),
-            push_sets: Vec::new(),
+            settings: BTreeMap::new(),
             plans: Vec::new(),
         }
     }
 }
 
 impl Config {
-    /// Whether it declares the proposal of this room.
-    pub(super) fn declares(&self, room: &str) -> bool {
-        self.declare.contains(room)
+    /// Whether the rooms take their settings.
+    ///
+    /// # Errors
+    /// What is wrong, as a sentence fragment.
+    pub fn check(&self) -> Result<(), String> {
+        rooms::check(REGISTRY, self)
     }
 
-    /// The revision to agree on: the one asked for where it is offered, else the newest offered.
-    pub(super) fn agree(&self, asked: &str) -> Revision {
-        let mut offered: Vec<Revision> =
-            self.revisions.iter().copied().filter(|revision| revision.era() == Era::Legacy).collect();
-        if offered.is_empty() {
-            offered.extend(Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Legacy));
-        }
-        let same = Revision::parse(asked).filter(|revision| offered.contains(revision));
-        same.or(offered.into_iter().max()).unwrap_or(Revision::NEWEST_LEGACY)
+    /// The revisions of an era that it speaks.
+    pub(super) fn spoken(&self, era: Era) -> impl Iterator<Item = Revision> {
+        self.revisions.iter().copied().filter(move |revision| revision.era() == era)
+    }
+
+    /// The revision to agree on in a handshake: the one asked for where it is spoken, else the newest that is.
+    pub(super) fn agree(&self, asked: &str) -> Option<Revision> {
+        let same = self.spoken(Era::Legacy).find(|revision| revision.as_str() == asked);
+        same.or(self.spoken(Era::Legacy).max())
     }
 }

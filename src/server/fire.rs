@@ -1,10 +1,11 @@
 //! What the server sends of its own will: when told, when a plan says so, when a tool asks for it.
 
-use super::outgoing::About;
-use super::{Phase, Report, Server, Unsent};
-use crate::extension::{mcpe, mcpl, reminder};
+use super::rooms::Rooms;
+use super::{Config, Phase, Report, Server};
+use crate::extension::REGISTRY;
+use crate::extension::server::{ServerCx, Unsent};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Log levels, lowest first.
 const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -16,16 +17,19 @@ pub fn level_rank(level: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == level)
 }
 
-/// Something to send. As JSON, an object whose `kind` says what; the other members are the proposal's own.
+/// Something to send. As JSON, an object whose `kind` says what; the other members are the kind's own. The rooms have
+/// kinds of their own; MCP's are `log`, `notification` and `request`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fired {
+    kind: String,
+    #[serde(flatten)]
+    params: Map<String, Value>,
+}
+
+/// The kinds of MCP itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Fired {
-    /// A push event (MCPL).
-    Push(mcpl::server::Draft),
-    /// A reminder.
-    Reminder(reminder::server::Draft),
-    /// An event for the subscriptions that want it (MCPE).
-    Event(mcpe::server::Draft),
+enum Plain {
     /// A log message.
     Log {
         /// Its level.
@@ -34,16 +38,12 @@ pub enum Fired {
         /// What it says.
         data: Value,
     },
-    /// A request for an inference (MCPL).
-    Inference(mcpl::server::Ask),
-    /// A question for the model's name (MCPL).
-    ModelInfo {},
     /// Any notification, as it is, whatever was declared.
     Notification {
         /// Its method.
         method: String,
         /// Its params.
-        #[serde(default)]
+        #[serde(default = "empty")]
         params: Value,
     },
     /// Any request, as it is, whatever was declared; its answer is reported.
@@ -51,7 +51,7 @@ pub enum Fired {
         /// Its method.
         method: String,
         /// Its params.
-        #[serde(default)]
+        #[serde(default = "empty")]
         params: Value,
     },
 }
@@ -60,133 +60,149 @@ fn info() -> String {
     "info".to_owned()
 }
 
-impl Fired {
-    /// The same for a plan's later turn: another occurrence is another event, so a given event id gets a number.
-    pub(super) fn occurrence(mut self, done: u64) -> Self {
-        if let Self::Push(mcpl::server::Draft { event_id: Some(id), .. }) = &mut self
-            && done > 0
-        {
-            *id = format!("{id}-{}", done + 1);
-        }
-        self
-    }
+fn empty() -> Value {
+    json!({})
+}
 
-    /// The method that it goes out by.
-    pub fn method(&self) -> &str {
+impl Plain {
+    const KINDS: [&str; 3] = ["log", "notification", "request"];
+
+    fn method(&self) -> &str {
         match self {
-            Self::Push(_) => mcpl::PUSH_EVENT,
-            Self::Reminder(_) => reminder::REMINDER,
-            Self::Event(_) => mcpe::EVENT,
             Self::Log { .. } => "notifications/message",
-            Self::Inference(_) => mcpl::server::INFERENCE,
-            Self::ModelInfo {} => mcpl::server::MODEL_INFO,
             Self::Notification { method, .. } | Self::Request { method, .. } => method,
         }
     }
 }
 
+impl Fired {
+    /// Something of this kind; what is no object has no members.
+    pub fn new(kind: &str, params: impl Serialize) -> Self {
+        let params = match serde_json::to_value(params) {
+            Ok(Value::Object(params)) => params,
+            _ => Map::new(),
+        };
+        Self { kind: kind.to_owned(), params }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Whether it can be sent at all: a known kind with what belongs to it.
+    ///
+    /// # Errors
+    /// What is wrong, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_in(&Rooms::new(REGISTRY, &Config::default()))
+    }
+
+    fn check_in(&self, rooms: &Rooms) -> Result<(), String> {
+        if Plain::KINDS.contains(&self.kind.as_str()) {
+            return self.plain().map(drop);
+        }
+        let known: Vec<&str> = rooms.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
+        if !known.contains(&self.kind.as_str()) {
+            return Err(format!("there is no kind {:?}: the kinds are {}", self.kind, known.join(", ")));
+        }
+        rooms.check_fire(&self.kind, &self.params()).map_err(|misfit| format!("{}: {misfit}", self.kind))
+    }
+
+    fn plain(&self) -> Result<Plain, String> {
+        let whole = serde_json::to_value(self).unwrap_or_default();
+        Plain::deserialize(whole).map_err(|error| format!("{}: {error}", self.kind))
+    }
+
+    fn params(&self) -> Value {
+        Value::Object(self.params.clone())
+    }
+}
+
 impl Server {
+    /// The same for a plan's later turn: another occurrence is another event, so a given name of one gets a number.
+    pub(super) fn occurrence(&self, mut fired: Fired, done: u64) -> Fired {
+        let firing = self.rooms.fires().find(|firing| firing.kind == fired.kind);
+        let named = firing.and_then(|firing| fired.params.get_mut(firing.occurrence?));
+        if let Some(Value::String(name)) = named.filter(|_| done > 0) {
+            *name = format!("{name}-{}", done + 1);
+        }
+        fired
+    }
+
+    /// The method that it goes out by; the kind itself where that is unknown.
+    fn method_of(&self, fired: &Fired) -> String {
+        let firing = self.rooms.fires().find(|firing| firing.kind == fired.kind);
+        let plain = || fired.plain().map_or_else(|_| fired.kind.clone(), |plain| plain.method().to_owned());
+        firing.map_or_else(plain, |firing| firing.method.to_owned())
+    }
+
     /// Sends what it is told to, if it may. Answers with what was done, or why not; both are reported too.
-    pub(super) fn act(&mut self, fired: Fired) -> Result<String, Unsent> {
-        let method = fired.method().to_owned();
+    pub(super) fn act(&mut self, fired: &Fired) -> Result<String, Unsent> {
         let done = match self.session.phase {
-            Phase::Ready => self.act_now(fired, &method),
-            Phase::New | Phase::Answered => Err(Unsent::NotReady),
+            Phase::Ready => self.act_now(fired),
+            _ if self.session.is_modern => {
+                Err(Unsent::new("no_carrier", "the host works in an era in which a server sends nothing unasked"))
+            }
+            _ => Err(Unsent::new("not_ready", "the handshake is not over")),
         };
         if let Err(reason) = &done {
+            let method = self.method_of(fired);
             self.report(Report::NotSent { method, reason: reason.clone() });
         }
         done
     }
 
-    fn act_now(&mut self, fired: Fired, method: &str) -> Result<String, Unsent> {
-        match fired {
-            Fired::Push(draft) => self.push(&draft),
-            Fired::Reminder(draft) => self.remind(&draft),
-            Fired::Event(draft) => self.publish(&draft),
-            Fired::Log { level, data } => self.log(&level, &data),
-            Fired::Inference(ask) => self.infer(&ask),
-            Fired::ModelInfo {} => {
-                self.live()?.may_ask_model()?;
-                Ok(self.sent_request(method, &json!({}), About::Other))
-            }
-            Fired::Notification { params, .. } => Ok(self.sent(method, &object(params))),
-            Fired::Request { params, .. } => Ok(self.sent_request(method, &object(params), About::Other)),
+    fn act_now(&mut self, fired: &Fired) -> Result<String, Unsent> {
+        fired.check_in(&self.rooms).map_err(Unsent::invalid)?;
+        match fired.plain() {
+            Ok(Plain::Log { level, data }) => self.log(&level, &data),
+            Ok(Plain::Notification { method, params }) => Ok(self.cx.send(&method, &params)),
+            Ok(Plain::Request { method, params }) => Ok(self.cx.ask(&method, &params, Value::Null)),
+            Err(_) => self.rooms.fire(&fired.kind, &fired.params(), &mut self.cx),
         }
-    }
-
-    fn live(&self) -> Result<&mcpl::server::Mcpl, Unsent> {
-        self.session.mcpl.as_ref().ok_or(Unsent::NotDeclared { proposal: "mcpl" })
-    }
-
-    fn declared(&self, proposal: &'static str) -> Result<(), Unsent> {
-        if self.config.declares(proposal) { Ok(()) } else { Err(Unsent::NotDeclared { proposal }) }
-    }
-
-    fn push(&mut self, draft: &mcpl::server::Draft) -> Result<String, Unsent> {
-        self.live()?.may_send(mcpl::PUSH_EVENT, draft.set())?;
-        let event_id = match &draft.event_id {
-            Some(id) => id.clone(),
-            None => format!("evt_{}", self.uuid_v7()),
-        };
-        let params = draft.params(&event_id, &self.stamp(), &self.config.name);
-        Ok(self.sent_request(mcpl::PUSH_EVENT, &params, About::Push(event_id)))
-    }
-
-    fn remind(&mut self, draft: &reminder::server::Draft) -> Result<String, Unsent> {
-        self.declared("reminder")?;
-        let id = self.uuid_v7();
-        let params = reminder::server::params(&id, draft).map_err(|fault| Unsent::Invalid { fault })?;
-        Ok(self.sent(reminder::REMINDER, &params))
-    }
-
-    fn publish(&mut self, draft: &mcpe::server::Draft) -> Result<String, Unsent> {
-        self.declared("mcpe")?;
-        let event_id = self.uuid_v4();
-        let event = draft.event(&event_id, &self.stamp()).map_err(|fault| Unsent::Invalid { fault })?;
-        let (subscriptions, messages): (Vec<String>, Vec<Value>) =
-            self.events.deliveries(draft, &event).into_iter().unzip();
-        messages.iter().for_each(|params| self.notify(mcpe::EVENT, params));
-        let told = format!("event {event_id} went to {} subscriptions", subscriptions.len());
-        self.report(Report::Published { event_id, event_type: draft.event_type.clone(), subscriptions });
-        Ok(told)
     }
 
     fn log(&mut self, level: &str, data: &Value) -> Result<String, Unsent> {
-        let Some(rank) = level_rank(level) else {
-            return Err(Unsent::Invalid { fault: format!("unknown log level {level:?}") });
-        };
+        let rank = level_rank(level).ok_or_else(|| Unsent::invalid(format!("unknown log level {level:?}")))?;
         if rank < self.session.log_level {
             let wanted = LEVELS.get(self.session.log_level).copied().unwrap_or_default();
-            return Err(Unsent::BelowLevel { level: wanted.to_owned() });
+            let said = format!("the host wants log messages from {wanted} on");
+            return Err(Unsent::new("below_level", said).with("level", wanted));
         }
         let params = json!({"level": level, "logger": self.config.name, "data": data});
-        Ok(self.sent("notifications/message", &params))
+        Ok(self.cx.send("notifications/message", &params))
     }
 
-    /// Asks for an inference. Hooks are answered at once, so none is ever open here (§10.7).
-    fn infer(&mut self, ask: &mcpl::server::Ask) -> Result<String, Unsent> {
-        self.live()?.may_send(mcpl::server::INFERENCE, mcpl::server::CONSOLIDATION)?;
-        let memories: Vec<&str> = self.memories.all().map(|memory| memory.content.as_str()).collect();
-        let params = self.live()?.inference(ask, &memories);
-        let about = About::Inference { consolidates: ask.prompt.is_none() };
-        Ok(self.sent_request(mcpl::server::INFERENCE, &params, about))
+    /// What the tool `emit` takes: the kinds that stay within what was declared, and their members.
+    pub(super) fn emit_schema(&self) -> Value {
+        let log = json!({"properties": {
+            "level": {"enum": LEVELS, "description": "Its level"},
+            "data": {"description": "What it says, any value"},
+        }});
+        let kinds: Vec<&str> = self.rooms.fires().map(|firing| firing.kind).chain(["log"]).collect();
+        let mut members = Map::new();
+        for kind in &kinds {
+            let schema = if *kind == "log" { log.clone() } else { self.rooms.fire_schema(kind) };
+            for (name, member) in schema["properties"].as_object().cloned().unwrap_or_default() {
+                let said = format!("{kind}: {}", member["description"].as_str().unwrap_or_default());
+                match members.get_mut(&name) {
+                    // Of what several kinds have only the words stay, for each its own.
+                    Some(known) => {
+                        let before = known["description"].as_str().unwrap_or_default();
+                        *known = json!({"description": format!("{before}; {said}")});
+                    }
+                    None => {
+                        let mut member = member;
+                        member["description"] = json!(said);
+                        members.insert(name, member);
+                    }
+                }
+            }
+        }
+        let mut properties = Map::from_iter([("kind".to_owned(), json!({"enum": kinds}))]);
+        properties.extend(members);
+        json!({"type": "object", "description": "Members beside kind belong to one kind, named in their descriptions.",
+            "properties": properties, "required": ["kind"]})
     }
-
-    fn sent(&mut self, method: &str, params: &Value) -> String {
-        self.notify(method, params);
-        self.report(Report::Sent { method: method.to_owned(), id: None });
-        format!("sent {method}")
-    }
-
-    fn sent_request(&mut self, method: &str, params: &Value, about: About) -> String {
-        let id = self.ask(method, params, about);
-        self.report(Report::Sent { method: method.to_owned(), id: Some(id) });
-        format!("sent {method} with id {id}")
-    }
-}
-
-/// Params left out are an empty object.
-fn object(params: Value) -> Value {
-    if params.is_null() { json!({}) } else { params }
 }

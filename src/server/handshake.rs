@@ -1,70 +1,107 @@
-//! The handshake: which revision, which capabilities, and of the proposals those that the host can use.
+//! What the server says of itself: in the handshake of the one era, in `server/discover` of the other.
 
-use super::incoming::{Answer, Refusal};
-use super::{Phase, Report, Server, tools};
-use crate::extension::{Declared, REGISTRY, Side, conversation, hooks, mcpe, mcpl, reminder};
-use crate::protocol::Revision;
+use super::incoming::Origin;
+use super::{Phase, Report, Server};
+use crate::extension::server::{Answer, Declaration, Refusal};
+use crate::extension::{Declared, Extension, REGISTRY, Side};
+use crate::protocol::revision::meta;
+use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};
 
 const INSTRUCTIONS: &str = "A small live server for trying out MCP and five proposals that let a server take part in \
 a conversation. It remembers things (`remember`, `search_memories`), keeps notes (`add_note`), has a few tools that \
 show how tools behave (`echo`, `add`, `fail`, `count_slowly`), and sends what it is told to with `emit`.";
 
+const NO_CARRIER: &str = "In this revision of MCP the proposals have nothing to travel on, so only plain MCP is \
+served here; connect with a revision up to 2025-11-25 to meet them.";
+
 impl Server {
     pub(super) fn initialize(&mut self, params: &Value) -> Answer {
         let asked = params["protocolVersion"].as_str();
         let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` must be a string"))?;
-        let revision = self.config.agree(asked);
+        let Some(revision) = self.config.agree(asked) else { return Err(self.unsupported(asked)) };
         let client = &params["capabilities"];
         self.session.phase = Phase::Answered;
         self.session.revision = Some(revision);
-        self.session.client = params["clientInfo"]["name"].as_str().unwrap_or("unnamed").to_owned();
-        let sets = &self.config.push_sets;
-        self.session.mcpl = self.config.declares("mcpl").then(|| mcpl::server::Mcpl::negotiate(client, sets)).flatten();
-        let capabilities = self.capabilities(revision, client);
-        self.report(Report::Connected {
-            client: self.session.client.clone(),
-            revision: revision.as_str(),
-            declared: declared_by(client),
-        });
+        self.cx.client = name_of(&params["clientInfo"]);
+        let mut capabilities = plain(revision);
+        for Declaration { path, value } in self.rooms.declare(client) {
+            put(&mut capabilities, path, value);
+        }
+        self.connected(revision, client);
         Ok(json!({
             "protocolVersion": revision.as_str(),
             "capabilities": capabilities,
-            "serverInfo": {"name": self.config.name, "version": self.config.version},
+            "serverInfo": self.info(),
             "instructions": INSTRUCTIONS,
         }))
     }
 
-    /// MCP's own capabilities and, each at its place, those of the proposals.
-    fn capabilities(&self, revision: Revision, client: &Value) -> Map<String, Value> {
-        let mut all = Map::new();
-        all.insert("logging".to_owned(), json!({}));
-        if revision >= Revision::V2025_03_26 {
-            all.insert("completions".to_owned(), json!({}));
-        }
-        all.insert("prompts".to_owned(), json!({}));
-        all.insert("resources".to_owned(), json!({"subscribe": true}));
-        all.insert("tools".to_owned(), json!({}));
-        if self.config.declares("conversation") {
-            put(&mut all, &["conversationEvents"], conversation::server::capability());
-        }
-        if self.config.declares("reminder") {
-            put(&mut all, &["reminders"], reminder::server::capability());
-        }
-        if let Some(mcpl) = &self.session.mcpl {
-            put(&mut all, &["experimental", "mcpl"], mcpl.block());
-        }
-        if self.config.declares("hooks") {
-            let offered = hooks::server::memory_hooks(tools::SEARCH, tools::ADD_NOTE);
-            if let Some(declaration) = hooks::server::negotiate(client, &offered) {
-                put(&mut all, declaration.path, declaration.value);
-            }
-        }
-        if self.config.declares("mcpe") {
-            put(&mut all, &["events"], mcpe::server::capability());
-        }
-        all
+    /// `server/discover` (2026-07-28): what `initialize` says, but for the proposals.
+    pub(super) fn discover(&self, origin: &Origin) -> Value {
+        json!({
+            "supportedVersions": self.spoken_versions(),
+            "capabilities": plain(origin.revision()),
+            "instructions": format!("{INSTRUCTIONS} {NO_CARRIER}"),
+        })
     }
+
+    /// A request of the era without a handshake came: with the first one, the server knows its host.
+    pub(super) fn meet(&mut self, revision: Revision, params: &Value) {
+        if self.session.is_modern {
+            return;
+        }
+        self.session.is_modern = true;
+        let about = &params["_meta"];
+        if self.session.phase == Phase::New {
+            self.cx.client = name_of(&about[meta::CLIENT_INFO]);
+        }
+        self.connected(revision, &about[meta::CLIENT_CAPABILITIES]);
+        let proposals = self.rooms.wanted();
+        if !proposals.is_empty() {
+            self.report(Report::NoCarrier { revision: revision.as_str(), proposals });
+        }
+    }
+
+    fn connected(&mut self, revision: Revision, client: &Value) {
+        let declared = declared_by(client);
+        self.report(Report::Connected { client: self.cx.client.clone(), revision: revision.as_str(), declared });
+    }
+
+    /// `serverInfo`.
+    pub(super) fn info(&self) -> Value {
+        json!({"name": self.config.name, "version": self.config.version})
+    }
+
+    /// -32022: the revision is none that requests without a handshake may be written in.
+    pub(super) fn unsupported(&self, requested: &str) -> Refusal {
+        let data = json!({"supported": self.spoken_versions(), "requested": requested});
+        Refusal::new(errors::UNSUPPORTED_VERSION, format!("Unsupported protocol version {requested}")).about(data)
+    }
+
+    fn spoken_versions(&self) -> Vec<&'static str> {
+        self.config.spoken(Era::Modern).map(Revision::as_str).collect()
+    }
+}
+
+fn name_of(client: &Value) -> String {
+    client["name"].as_str().unwrap_or("unnamed").to_owned()
+}
+
+/// MCP's own capabilities. Without a handshake nothing can be sent unasked: no log messages, no changes of resources.
+fn plain(revision: Revision) -> Map<String, Value> {
+    let is_legacy = revision.era() == Era::Legacy;
+    let mut all = Map::new();
+    if is_legacy {
+        all.insert("logging".to_owned(), json!({}));
+    }
+    if revision >= Revision::V2025_03_26 {
+        all.insert("completions".to_owned(), json!({}));
+    }
+    all.insert("prompts".to_owned(), json!({}));
+    all.insert("resources".to_owned(), if is_legacy { json!({"subscribe": true}) } else { json!({}) });
+    all.insert("tools".to_owned(), json!({}));
+    all
 }
 
 /// Puts a value at a place, making the objects on the way.
@@ -85,7 +122,7 @@ fn put(all: &mut Map<String, Value>, path: &[&str], value: Value) {
 /// The proposals that the client declares itself, and where.
 fn declared_by(client: &Value) -> Vec<(String, String)> {
     let declared = Declared { client: client.clone(), ..Declared::default() };
-    let place = |room: &&dyn crate::extension::Extension| {
+    let place = |room: &&dyn Extension| {
         let (place, _) = declared.find(room.descriptor(), Side::Client)?;
         Some((room.descriptor().name.to_owned(), place.path.join(".")))
     };

@@ -1,68 +1,31 @@
 //! What comes in: messages and batches, told apart and brought to who answers them; and the answers' way out.
 
-use super::{Phase, Report, Server};
-use crate::extension::mcpl;
-use crate::protocol::{Revision, errors, schema};
+use super::{Phase, Report, Server, methods};
+use crate::extension::server::{Answer, Refusal};
+use crate::protocol::revision::meta;
+use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json as text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Why a request is refused.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    code: i64,
-    message: String,
-    data: Option<Value>,
-}
-
-impl Refusal {
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
-    }
-
-    pub fn params(message: impl Into<String>) -> Self {
-        Self::new(errors::INVALID_PARAMS, message)
-    }
-
-    pub fn unknown_method(method: &str) -> Self {
-        Self::new(errors::METHOD_NOT_FOUND, format!("Method not found: {method}"))
-    }
-
-    pub fn about(mut self, data: Value) -> Self {
-        self.data = Some(data);
-        self
-    }
-
-    fn to_value(&self) -> Value {
-        let mut error = json!({"code": self.code, "message": self.message});
-        if let Some(data) = &self.data {
-            error["data"] = data.clone();
-        }
-        error
-    }
-}
-
-impl From<mcpl::server::Refusal> for Refusal {
-    fn from(refusal: mcpl::server::Refusal) -> Self {
-        Self { code: refusal.code, message: refusal.message.to_owned(), data: Some(refusal.data) }
-    }
-}
-
-/// What a request is answered with.
-pub type Answer = Result<Value, Refusal>;
-
-/// A request's way back: its id as it stood, and the batch it came in.
+/// A request's way back: its id as it stood, the batch it came in, and the revision it is written in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     id: String,
     batch: Option<u64>,
+    revision: Revision,
 }
 
 impl Origin {
     /// The id as it stood.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The revision that the request is written in, and its answer is to be.
+    pub fn revision(&self) -> Revision {
+        self.revision
     }
 
     /// The id by type and value.
@@ -142,39 +105,62 @@ impl Server {
         let faults: Vec<&str> = envelope.faults.iter().map(Fault::phrase).collect();
         let has_id = !envelope.faults.contains(Fault::NullId) && !envelope.faults.contains(Fault::OddId);
         let id = envelope.id.filter(|_| has_id).map_or(b"null".as_slice(), |id| id.0);
-        let origin = Origin { id: String::from_utf8_lossy(id).into_owned(), batch };
+        let id = String::from_utf8_lossy(id).into_owned();
+        let mut origin = Origin { id, batch, revision: self.session.revision.unwrap_or(Revision::NEWEST_LEGACY) };
         self.expect_answer(batch);
         if !faults.is_empty() {
             let why = faults.join(", ");
             self.reply(&origin, Err(invalid(&why)));
             return self.report(Report::Malformed { why });
         }
-        let params = self.params(envelope, method);
-        let answer = match params {
-            Value::Array(_) => Some(Err(Refusal::params("params must be an object"))),
-            params => self.request(&origin, method, &params),
+        let params = params(envelope);
+        let answer = match self.revision_of(method, &params) {
+            _ if params.is_array() => Some(Err(Refusal::params("params must be an object"))),
+            Err(refusal) => Some(Err(refusal)),
+            Ok(revision) => {
+                origin.revision = revision.unwrap_or(origin.revision);
+                self.check(origin.revision.era(), method, "params", &params);
+                self.request(&origin, method, &params)
+            }
         };
         if let Some(answer) = answer {
             self.reply(&origin, answer);
         }
     }
 
+    /// The revision that a request says it is written in, by which it needs no handshake; `None` where it says none.
+    fn revision_of(&self, method: &str, params: &Value) -> Result<Option<Revision>, Refusal> {
+        if self.config.spoken(Era::Modern).next().is_none() {
+            return Ok(None);
+        }
+        let takes_handshake = self.config.spoken(Era::Legacy).next().is_some();
+        let about = &params["_meta"];
+        let lacks = |name: &str| Err(Refusal::params(format!("`_meta` must have `{name}`")));
+        match about[meta::PROTOCOL_VERSION].as_str() {
+            Some(said) => match self.config.spoken(Era::Modern).find(|revision| revision.as_str() == said) {
+                Some(_) if !about[meta::CLIENT_CAPABILITIES].is_object() => lacks(meta::CLIENT_CAPABILITIES),
+                Some(revision) => Ok(Some(revision)),
+                None => Err(self.unsupported(said)),
+            },
+            None if takes_handshake && method != "server/discover" => Ok(None),
+            None if method == "initialize" => {
+                Err(self.unsupported(params["protocolVersion"].as_str().unwrap_or_default()))
+            }
+            None => lacks(meta::PROTOCOL_VERSION),
+        }
+    }
+
     fn take_notification(&mut self, envelope: &Envelope<'_>, method: &str) {
-        let params = self.params(envelope, method);
+        let params = params(envelope);
+        let said = params["_meta"].get(meta::PROTOCOL_VERSION);
+        let era = if said.is_some() { Era::Modern } else { Era::Legacy };
+        self.check(era, method, "params", &params);
         self.notification(method, &params);
     }
 
-    /// The params as a value; what does not fit the method's schema is reported and taken as far as it goes.
-    fn params(&mut self, envelope: &Envelope<'_>, method: &str) -> Value {
-        let given = envelope.params.and_then(|text| serde_json::from_slice(text).ok());
-        let params = given.unwrap_or_else(|| json!({}));
-        self.check(method, "params", &params);
-        params
-    }
-
     /// Reports where a message of the host's does not fit its schema: that of a room or that of MCP.
-    pub(super) fn check(&mut self, method: &str, part: &str, value: &Value) {
-        let schemas = crate::extension::of_method(method).map_or(&schema::LEGACY, |room| room.descriptor().schemas);
+    pub(super) fn check(&mut self, era: Era, method: &str, part: &str, value: &Value) {
+        let schemas = crate::extension::of_method(method).map_or(schema::core(era), |room| room.descriptor().schemas);
         let misfits = schemas.check(&format!("{method}:{part}"), value).unwrap_or_default();
         if !misfits.is_empty() {
             let misfits = misfits.iter().map(ToString::to_string).collect();
@@ -185,11 +171,19 @@ impl Server {
     /// Answers a request; within a batch, once all of it is answered.
     pub(super) fn reply(&mut self, origin: &Origin, answer: Answer) {
         let (member, value) = match answer {
+            Ok(result) if origin.revision.era() == Era::Modern => ("result", self.stateless(result)),
             Ok(result) => ("result", result),
-            Err(refusal) => ("error", refusal.to_value()),
+            Err(refusal) => ("error", error(&refusal)),
         };
         let message = format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, origin.id);
         self.settle(origin.batch, Some(message));
+    }
+
+    /// A result as the era without a handshake wants it: complete, with who gives it (2026-07-28).
+    fn stateless(&self, mut result: Value) -> Value {
+        result["resultType"] = json!("complete");
+        result["_meta"][meta::SERVER_INFO] = self.info();
+        result
     }
 
     /// A request will not be answered: the host took it back.
@@ -199,7 +193,8 @@ impl Server {
 
     fn refuse_unread(&mut self, refusal: &Refusal, batch: Option<u64>) {
         self.expect_answer(batch);
-        self.reply(&Origin { id: "null".to_owned(), batch }, Err(refusal.clone()));
+        let origin = Origin { id: "null".to_owned(), batch, revision: Revision::NEWEST_LEGACY };
+        self.reply(&origin, Err(refusal.clone()));
     }
 
     fn expect_answer(&mut self, batch: Option<u64>) {
@@ -216,7 +211,7 @@ impl Server {
                 gathered.answers.extend(message);
                 self.flush(number);
             }
-            None => message.into_iter().for_each(|message| self.send(message)),
+            None => message.into_iter().for_each(|message| self.cx.put(message)),
         }
     }
 
@@ -225,7 +220,7 @@ impl Server {
         if self.replies.batches.get(&number).is_some_and(|gathered| !gathered.open && gathered.waiting == 0) {
             let answers = self.replies.batches.remove(&number).map(|gathered| gathered.answers).unwrap_or_default();
             if !answers.is_empty() {
-                self.send(format!("[{}]", answers.join(",")));
+                self.cx.put(format!("[{}]", answers.join(",")));
             }
         }
     }
@@ -233,18 +228,23 @@ impl Server {
     /// Finds who answers. `None`: the answer comes later.
     fn request(&mut self, origin: &Origin, method: &str, params: &Value) -> Option<Answer> {
         let begun = self.session.phase > Phase::New;
+        let serves = methods::serves(origin.revision.era(), method);
+        if origin.revision.era() == Era::Modern {
+            self.meet(origin.revision, params);
+        } else if !begun && (serves || self.rooms.know(method)) {
+            return Some(Err(invalid("initialize comes first")));
+        }
         match method {
-            "ping" => Some(Ok(json!({}))),
+            "ping" if origin.revision.era() == Era::Legacy => Some(Ok(json!({}))),
             "initialize" if begun => Some(Err(invalid("initialize was answered before"))),
             "initialize" if origin.batch.is_some() => Some(Err(invalid("initialize must not be in a batch"))),
-            "initialize" => Some(self.initialize(params)),
-            _ if !super::methods::serves(method) && !self.serves_proposed(method) => {
-                Some(Err(Refusal::unknown_method(method)))
-            }
-            _ if !begun => Some(Err(invalid("initialize comes first"))),
+            "initialize" if origin.revision.era() == Era::Legacy => Some(self.initialize(params)),
             "tools/call" => self.call_tool(origin, params),
-            _ if super::methods::serves(method) => Some(self.serve_core(method, params)),
-            _ => Some(self.serve_proposed(method, params)),
+            _ if serves => Some(self.serve_core(origin, method, params)),
+            _ if origin.revision.era() == Era::Legacy => {
+                Some(self.rooms.request(method, params, &mut self.cx).unwrap_or_else(|| Err(methods::unknown(method))))
+            }
+            _ => Some(Err(methods::unknown(method))),
         }
     }
 
@@ -256,7 +256,7 @@ impl Server {
                 self.begin_plans();
             }
             "notifications/cancelled" => self.cancel(params),
-            _ if self.hear_proposed(method, params) => {}
+            _ if self.rooms.hear(method, params, &mut self.cx) => {}
             _ => self.report(Report::Ignored { method: method.to_owned() }),
         }
     }
@@ -264,4 +264,18 @@ impl Server {
 
 fn invalid(why: &str) -> Refusal {
     Refusal::new(errors::INVALID_REQUEST, format!("Invalid request: {why}"))
+}
+
+fn error(refusal: &Refusal) -> Value {
+    let mut error = json!({"code": refusal.code, "message": refusal.message});
+    if let Some(data) = &refusal.data {
+        error["data"] = data.clone();
+    }
+    error
+}
+
+/// The params as a value, an empty object where there are none.
+fn params(envelope: &Envelope<'_>) -> Value {
+    let given = envelope.params.and_then(|text| serde_json::from_slice(text).ok());
+    given.unwrap_or_else(|| json!({}))
 }

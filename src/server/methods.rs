@@ -1,64 +1,72 @@
 //! Methods of MCP itself, but for the handshake and tool calls.
 
-use super::incoming::{Answer, Refusal};
-use super::{Server, catalog, fire, tools};
-use crate::protocol::Revision;
+use super::incoming::Origin;
+use super::{Server, catalog, fire};
+use crate::extension::server::{Answer, Refusal, text};
+use crate::protocol::{Era, Revision, errors};
 use serde_json::{Value, json};
 
-/// Resource not found (MCP, up to 2025-11-25).
+/// Resource not found (MCP, up to 2025-11-25); from then on, params that are not as they must be.
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
-/// Whether a request is served here or by the tools.
-pub fn serves(method: &str) -> bool {
-    const SERVED: &[&str] = &[
+/// Whether an era's request is served here or by the tools.
+pub fn serves(era: Era, method: &str) -> bool {
+    const BOTH: &[&str] = &[
         "completion/complete",
-        "logging/setLevel",
         "prompts/get",
         "prompts/list",
         "resources/list",
         "resources/read",
-        "resources/subscribe",
         "resources/templates/list",
-        "resources/unsubscribe",
         "tools/call",
         "tools/list",
     ];
-    SERVED.contains(&method)
+    const LEGACY: &[&str] = &["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+    let own = if era == Era::Legacy { LEGACY } else { &["server/discover"] };
+    BOTH.contains(&method) || own.contains(&method)
+}
+
+/// No such request is served.
+pub fn unknown(method: &str) -> Refusal {
+    Refusal::new(errors::METHOD_NOT_FOUND, format!("Method not found: {method}"))
 }
 
 impl Server {
-    pub(super) fn serve_core(&mut self, method: &str, params: &Value) -> Answer {
-        match method {
-            "tools/list" => whole(params, "tools", self.list_tools()),
+    pub(super) fn serve_core(&mut self, origin: &Origin, method: &str, params: &Value) -> Answer {
+        let answer = match method {
+            "server/discover" => Ok(self.discover(origin)),
+            "tools/list" => whole(params, "tools", self.list_tools(origin.revision())),
             "prompts/list" => whole(params, "prompts", catalog::prompts()),
-            "prompts/get" => self.prompt(params),
             "resources/list" => whole(params, "resources", catalog::resources()),
             "resources/templates/list" => whole(params, "resourceTemplates", catalog::templates()),
-            "resources/read" => self.read(params),
+            "resources/read" => self.read(origin, params),
+            "prompts/get" => return self.prompt(params),
+            "completion/complete" => return self.complete(params),
             "resources/subscribe" => {
-                let uri = self.known_uri(params)?;
-                self.session.watched.insert(uri);
+                let uri = self.known_uri(origin, params)?;
+                self.cx.watched.insert(uri);
                 Ok(json!({}))
             }
             "resources/unsubscribe" => {
                 let uri = text(params, "uri")?;
-                self.session.watched.remove(uri);
+                self.cx.watched.remove(uri);
                 Ok(json!({}))
             }
             "logging/setLevel" => self.set_level(params),
-            "completion/complete" => self.complete(params),
-            _ => Err(Refusal::unknown_method(method)),
+            _ => Err(unknown(method)),
+        };
+        match origin.revision().era() {
+            Era::Legacy => answer,
+            Era::Modern => answer.map(uncached),
         }
     }
 
-    fn revision(&self) -> Revision {
-        self.session.revision.unwrap_or(Revision::NEWEST_LEGACY)
-    }
-
     /// The tools, without members that the revision does not have yet.
-    fn list_tools(&self) -> Vec<Value> {
-        let revision = self.revision();
-        let mut listed = tools::all(&self.config, self.session.mcpl.is_some());
+    fn list_tools(&self, revision: Revision) -> Vec<Value> {
+        let mut listed = self.all_tools();
+        if revision.era() == Era::Legacy {
+            self.rooms.list_tools(&mut listed);
+        }
         for tool in listed.iter_mut().filter_map(Value::as_object_mut) {
             if revision < Revision::V2025_06_18 {
                 tool.shift_remove("title");
@@ -71,16 +79,6 @@ impl Server {
         listed
     }
 
-    /// Whether results carry `structuredContent`.
-    pub(super) fn has_structured_content(&self) -> bool {
-        self.revision() >= Revision::V2025_06_18
-    }
-
-    /// Whether progress may carry a `message`.
-    pub(super) fn has_progress_messages(&self) -> bool {
-        self.revision() >= Revision::V2025_03_26
-    }
-
     fn set_level(&mut self, params: &Value) -> Answer {
         let level = text(params, "level")?;
         let rank = fire::level_rank(level).ok_or_else(|| Refusal::params(format!("unknown level {level:?}")))?;
@@ -88,17 +86,21 @@ impl Server {
         Ok(json!({}))
     }
 
-    fn known_uri(&self, params: &Value) -> Result<String, Refusal> {
+    fn known_uri(&self, origin: &Origin, params: &Value) -> Result<String, Refusal> {
         let uri = text(params, "uri")?;
-        match catalog::contents(uri, &self.memories, &self.notes) {
+        let code = match origin.revision().era() {
+            Era::Legacy => RESOURCE_NOT_FOUND,
+            Era::Modern => errors::INVALID_PARAMS,
+        };
+        match catalog::contents(uri, &self.cx.store) {
             Some(_) => Ok(uri.to_owned()),
-            None => Err(Refusal::new(RESOURCE_NOT_FOUND, "Resource not found").about(json!({"uri": uri}))),
+            None => Err(Refusal::new(code, "Resource not found").about(json!({"uri": uri}))),
         }
     }
 
-    fn read(&self, params: &Value) -> Answer {
-        let uri = self.known_uri(params)?;
-        let contents = catalog::contents(&uri, &self.memories, &self.notes);
+    fn read(&self, origin: &Origin, params: &Value) -> Answer {
+        let uri = self.known_uri(origin, params)?;
+        let contents = catalog::contents(&uri, &self.cx.store);
         Ok(json!({"contents": contents.into_iter().collect::<Vec<_>>()}))
     }
 
@@ -107,8 +109,8 @@ impl Server {
         let topic = params["arguments"]["topic"].as_str();
         match (name, topic) {
             (catalog::RECALL, None) => Err(Refusal::params("prompt recall needs the argument `topic`")),
-            (catalog::RECALL, Some(topic)) => Ok(catalog::recall(topic, &self.memories)),
-            (catalog::REVIEW_NOTES, _) => Ok(catalog::review(&self.notes)),
+            (catalog::RECALL, Some(topic)) => Ok(catalog::recall(topic, &self.cx.store.memories)),
+            (catalog::REVIEW_NOTES, _) => Ok(catalog::review(&self.cx.store.notes)),
             _ => Err(Refusal::params(format!("there is no prompt {name}"))),
         }
     }
@@ -121,9 +123,9 @@ impl Server {
         let reference = &params["ref"];
         let of = reference["name"].as_str().or(reference["uri"].as_str()).unwrap_or_default();
         let mut values = match (of, argument) {
-            (catalog::RECALL, "topic") => self.memories.words_from(value),
+            (catalog::RECALL, "topic") => self.cx.store.memories.words_from(value),
             (catalog::MEMORY, "id") => {
-                let ids = self.memories.all().map(|memory| memory.id.clone());
+                let ids = self.cx.store.memories.all().map(|memory| memory.id.clone());
                 ids.filter(|id| id.starts_with(value)).collect()
             }
             _ => return Err(Refusal::params(format!("nothing to complete at {of:?}, argument {argument:?}"))),
@@ -131,13 +133,6 @@ impl Server {
         let total = values.len();
         values.truncate(MOST);
         Ok(json!({"completion": {"values": values, "total": total, "hasMore": total > MOST}}))
-    }
-
-    /// Tells the host that a resource changed, if it watches it.
-    pub(super) fn changed(&mut self, uri: &str) {
-        if self.session.watched.contains(uri) {
-            self.notify("notifications/resources/updated", &json!({"uri": uri}));
-        }
     }
 }
 
@@ -149,6 +144,9 @@ fn whole(params: &Value, name: &str, items: Vec<Value>) -> Answer {
     Ok(json!({name: items}))
 }
 
-fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, Refusal> {
-    params[name].as_str().ok_or_else(|| Refusal::params(format!("`{name}` must be a string")))
+/// A result that is not to be kept: the next one may differ (2026-07-28, caching).
+fn uncached(mut result: Value) -> Value {
+    result["ttlMs"] = json!(0);
+    result["cacheScope"] = json!("private");
+    result
 }

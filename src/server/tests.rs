@@ -1,11 +1,13 @@
 //! The engine driven line by line in virtual time. Every message it sends is held against its schema.
 
 mod core;
+mod modern;
 mod odd;
 mod proposals;
+mod sixth;
 mod timers;
 
-use super::{Config, Fired, Output, Plan, Report, Server, Unsent};
+use super::{Config, Fired, Output, Plan, Report, Server};
 use crate::extension;
 use crate::protocol::schema;
 use serde_json::{Value, json};
@@ -18,7 +20,8 @@ struct Host {
     now: Duration,
     asked: i64,
     open: BTreeMap<String, String>,
-    reports: Vec<Report>,
+    /// As JSON: that form is what others rely on.
+    reports: Vec<Value>,
     bytes: Vec<Vec<u8>>,
 }
 
@@ -30,18 +33,26 @@ const FULL: &str = r#"{"experimental": {"mcpl": {"version": "0.4", "pushEvents":
 impl Host {
     /// A connection before the handshake.
     fn raw(config: Config) -> Self {
-        let server = Server::new(config);
+        Self::with(Server::new(config))
+    }
+
+    fn with(server: Server) -> Self {
         Self { server, now: Duration::ZERO, asked: 0, open: BTreeMap::new(), reports: Vec::new(), bytes: Vec::new() }
     }
 
     /// A connection after the handshake, with these client capabilities.
     fn ready(config: Config, revision: &str, capabilities: &Value) -> (Self, Value) {
         let mut host = Self::raw(config);
+        let result = host.shake_hands(revision, capabilities);
+        (host, result)
+    }
+
+    fn shake_hands(&mut self, revision: &str, capabilities: &Value) -> Value {
         let params = json!({"protocolVersion": revision, "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"}});
-        let answer = host.request("initialize", &params);
-        host.notify("notifications/initialized", &json!({}));
-        (host, answer["result"].clone())
+        let answer = self.request("initialize", &params);
+        self.notify("notifications/initialized", &json!({}));
+        answer["result"].clone()
     }
 
     /// A host that declares all it can.
@@ -64,7 +75,8 @@ impl Host {
         for output in outputs {
             match output {
                 Output::Report(report) => {
-                    assert!(serde_json::to_value(&report).expect("serializable")["report"].is_string());
+                    let report = serde_json::to_value(&report).expect("serializable");
+                    assert!(report["report"].is_string());
                     self.reports.push(report);
                 }
                 Output::Send(bytes) => {
@@ -125,7 +137,7 @@ impl Host {
 
     fn fire(&mut self, fired: &Value) -> Vec<Value> {
         let fired: Fired = serde_json::from_value(fired.clone()).expect("something to fire");
-        let outputs = self.server.fire(self.now, fired);
+        let outputs = self.server.fire(self.now, &fired);
         self.sort(outputs)
     }
 
@@ -142,11 +154,20 @@ impl Host {
         messages
     }
 
-    fn unsent(&self) -> Option<&Unsent> {
-        match self.reports.last() {
-            Some(Report::NotSent { reason, .. }) => Some(reason),
-            _ => None,
-        }
+    /// The last report.
+    fn told(&self) -> &Value {
+        self.reports.last().expect("a report")
+    }
+
+    /// Whether any report was of this kind.
+    fn has_told(&self, kind: &str) -> bool {
+        self.reports.iter().any(|report| report["report"] == kind)
+    }
+
+    /// Why the last thing was not sent.
+    fn unsent(&self) -> &Value {
+        assert_eq!(self.told()["report"], "not_sent");
+        &self.told()["reason"]
     }
 }
 

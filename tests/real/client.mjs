@@ -244,12 +244,36 @@ const time = async (client) => {
   await expectRefusal("unknown tool", () => call("no_such_tool", {}));
 };
 
+// ---- scenario: live ----
+
+const live = async (client) => {
+  const call = caller(client);
+  const progress = [];
+  const onprogress = (update) => progress.push([update.progress, update.total]);
+  const ref = { type: "ref/prompt", name: "recall" };
+  await expect("tools/list", () => client.listTools({}, options));
+  await expect("echo", () => call("echo", { message: "hi" }));
+  await expect("structured", () => call("add", { a: 2, b: 3 }));
+  await expect("own failure", () => call("fail", {}));
+  await expect("slow", () => call("count_slowly", { to: 2, interval_ms: 50 }, { onprogress }));
+  print("progress", { ok: progress.slice(0, 1) });
+  await expect("note", () => call("add_note", { text: "milk" }));
+  await expectRefusal("unknown tool", () => call("no_such_tool", {}));
+  await expect("resources/list", () => client.listResources({}, options));
+  await expect("resources/templates/list", () => client.listResourceTemplates({}, options));
+  await expect("read", () => client.readResource({ uri: "mcpreel://notes" }, options));
+  await expectRefusal("read unknown", () => client.readResource({ uri: "mcpreel://none" }, options));
+  await expect("prompts/list", () => client.listPrompts({}, options));
+  await expect("prompts/get", () => client.getPrompt({ name: "recall", arguments: { topic: "schema" } }, options));
+  await expect("complete", () => client.complete({ ref, argument: { name: "topic", value: "mi" } }, options));
+};
+
 // ---- the run ----
 
 const [scenario, command, ...args] = process.argv.slice(2);
-const run = { everything, time }[scenario];
+const run = { everything, time, live }[scenario];
 if (run === undefined || command === undefined) {
-  console.error("usage: client.mjs everything|time CMD ARG... | URL");
+  console.error("usage: client.mjs everything|time|live CMD ARG... | URL");
   process.exit(2);
 }
 setTimeout(() => {

@@ -34,6 +34,8 @@ pub enum ClientKind {
 pub enum Scenario {
     Everything,
     Time,
+    /// The built-in server of the program under test.
+    Live,
 }
 
 impl Scenario {
@@ -41,6 +43,7 @@ impl Scenario {
         match self {
             Self::Everything => "everything",
             Self::Time => "time",
+            Self::Live => "live",
         }
     }
 }
@@ -90,6 +93,7 @@ impl Peers {
                 let module = ["-m", "mcp_server_time", "--local-timezone", "UTC"].map(OsString::from);
                 std::iter::once(self.python("py2").into()).chain(module).collect()
             }
+            Scenario::Live => vec![env!("CARGO_BIN_EXE_mcpreel").into(), "serve".into()],
         }
     }
 

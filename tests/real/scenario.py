@@ -228,7 +228,30 @@ async def time(peer, _seen):
     await expect_refusal(peer, "unknown tool", peer.call("no_such_tool", {}))
 
 
-SCENARIOS = {"everything": everything, "time": time}
+async def live(peer, _seen):
+    progress = []
+
+    async def count(done, total, _message):
+        progress.append([done, total])
+
+    await expect("tools/list", peer.list_tools())
+    await expect("echo", peer.call("echo", {"message": "hi"}))
+    await expect("structured", peer.call("add", {"a": 2, "b": 3}))
+    await expect("own failure", peer.call("fail", {}))
+    await expect("slow", peer.call("count_slowly", {"to": 2, "interval_ms": 50}, count))
+    emit("progress", ok=progress[:1])
+    await expect("note", peer.call("add_note", {"text": "milk"}))
+    await expect_refusal(peer, "unknown tool", peer.call("no_such_tool", {}))
+    await expect("resources/list", peer.list_resources())
+    await expect("resources/templates/list", peer.list_templates())
+    await expect("read", peer.read("mcpreel://notes"))
+    await expect_refusal(peer, "read unknown", peer.read("mcpreel://none"))
+    await expect("prompts/list", peer.list_prompts())
+    await expect("prompts/get", peer.prompt("recall", {"topic": "schema"}))
+    await expect("complete", peer.complete("recall", {"name": "topic", "value": "mi"}, None))
+
+
+SCENARIOS = {"everything": everything, "time": time, "live": live}
 
 
 def transport_of(command):

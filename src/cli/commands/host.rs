@@ -236,7 +236,8 @@ fn config(args: &HostArgs, named: &[Named]) -> Result<HostConfig, CommandError> 
     let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let client = |one: &Named| ServerConfig { name: one.name.clone(), client: args.client.config(json!({})) };
+    let client =
+        |one: &Named| ServerConfig { name: one.name.clone(), client: args.client.with_handshake().config(json!({})) };
     Ok(HostConfig {
         servers: named.iter().map(client).collect(),
         policies,

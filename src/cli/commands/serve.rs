@@ -3,17 +3,18 @@
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::target::span;
-use crate::cli::{Context, Outcome, live};
+use crate::cli::{Context, Outcome, live, values};
 use crate::drive::server::{Arrival, read_messages, serve};
 use crate::drive::sessions::Sessions;
 use crate::extension::REGISTRY;
+use crate::protocol::{Era, Revision};
 use crate::server::{Config, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
 use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -32,6 +33,7 @@ use tokio::sync::mpsc;
 Examples:
   mcpreel call tools/list -- mcpreel serve
   mcpreel serve --declare hooks --declare reminder
+  mcpreel serve --era legacy --set conversation.carrier=request
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
   mcpreel serve --listen 8080                 at http://127.0.0.1:8080/mcp
   mcpreel fire push --text hello --session serve
@@ -42,6 +44,13 @@ pub struct ServeArgs {
     /// Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     declare: Vec<String>,
+    /// The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both.
+    #[arg(long, value_enum, default_value_t = Eras::Both)]
+    era: Eras,
+    /// Have a proposal's side do something otherwise (repeatable): conversation.carrier=request,
+    /// mcpl.push_sets:='["ci.builds"]'.
+    #[arg(long = "set", value_name = "VALUE")]
+    settings: Vec<String>,
     /// Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).
     #[arg(long = "plan", value_name = "JSON", value_parser = plan)]
     plans: Vec<Plan>,
@@ -50,6 +59,27 @@ pub struct ServeArgs {
     on_signal: Vec<Fired>,
     #[command(flatten)]
     common: ServeCommon,
+}
+
+/// The eras to speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Eras {
+    /// `initialize`: revisions up to 2025-11-25.
+    Legacy,
+    /// `server/discover`: revision 2026-07-28.
+    Modern,
+    /// Whichever the host begins with.
+    Both,
+}
+
+impl Eras {
+    fn has(self, era: Era) -> bool {
+        match self {
+            Self::Legacy => era == Era::Legacy,
+            Self::Modern => era == Era::Modern,
+            Self::Both => true,
+        }
+    }
 }
 
 /// What every way to be a server shares.
@@ -92,11 +122,15 @@ impl Reaction {
 }
 
 fn plan(text: &str) -> Result<Plan, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    let plan: Plan = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    plan.fire.check()?;
+    Ok(plan)
 }
 
 fn fired(text: &str) -> Result<Fired, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    let fired: Fired = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    fired.check()?;
+    Ok(fired)
 }
 
 pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -111,6 +145,9 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         }
         config.declare = args.declare.iter().cloned().collect();
     }
+    config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
+    config.settings = values::object(&args.settings)?.into_iter().collect();
+    config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     run_server("serve", config, args.on_signal.clone(), &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
@@ -133,7 +170,8 @@ impl ServeCommon {
         std::fs::write(path, format!("{fact}\n")).map_err(|error| CommandError::writing(path, &error))
     }
 
-    /// A server's settings; ids are drawn from the time where no seed is given.
+    /// The settings of a server whose host is to be sent something, which takes a handshake; ids are drawn from the
+    /// time where no seed is given.
     pub fn config(&self) -> Config {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
@@ -141,6 +179,7 @@ impl ServeCommon {
             wall_base_ns,
             seed: self.seed.unwrap_or(wall_base_ns.unsigned_abs()),
             answer_deadline: self.answer_timeout,
+            revisions: Revision::ALL.into_iter().filter(|revision| Eras::Legacy.has(revision.era())).collect(),
             ..Config::default()
         }
     }
@@ -180,7 +219,8 @@ impl Session for Serving {
     }
 
     fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
-        let fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
+        let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
+        fired.check().map_err(|fault| format!("this cannot be fired: {fault}"))?;
         let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
         self.order(stream, Arrival::Asked(fired, Box::new(heard)))
     }

@@ -1,39 +1,42 @@
 //! The server's side: declares hooks for those events that the client lists, where the client listed them.
 
 use super::DESCRIPTOR;
-use crate::extension::{Declared, Side};
+use crate::extension::Side;
+use crate::extension::server::{ADD_NOTE, Declaration, SEARCH, ServerSide};
 use serde_json::{Value, json};
 
 /// A hook that the server would declare.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hook {
+struct Hook {
     /// The event it is for.
-    pub event: &'static str,
+    event: &'static str,
     /// The rest of the declaration: matcher, context or context_tool with its arguments, priority.
-    pub declaration: Value,
+    declaration: Value,
 }
 
-/// What to declare, and where: the path below `capabilities` and the value there.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Declaration {
-    /// The place at which the client declared its own side (Capability negotiation; D7).
-    pub path: &'static [&'static str],
-    /// `{"declarations": [...]}`.
-    pub value: Value,
+/// Its side on one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HooksSide;
+
+impl ServerSide for HooksSide {
+    fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+        negotiate(client, &memory_hooks(SEARCH, ADD_NOTE))
+    }
 }
 
-/// Reads the client's `supported_events` and keeps the hooks for those. `None` where the client has no `hooks`: then
-/// the field is left out altogether (Capability negotiation).
-pub fn negotiate(client_capabilities: &Value, hooks: &[Hook]) -> Option<Declaration> {
-    let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
-    let (place, client) = declared.find(&DESCRIPTOR, Side::Client)?;
-    let listed = client.get("supported_events").and_then(Value::as_array)?;
-    let declarations: Vec<Value> = hooks
-        .iter()
-        .filter(|hook| listed.iter().any(|event| event.as_str() == Some(hook.event)))
-        .map(Hook::to_value)
-        .collect();
-    Some(Declaration { path: place.path, value: json!({"declarations": declarations}) })
+/// Reads the client's `supported_events` and keeps the hooks for those, at each place where the client lists events
+/// (Capability negotiation; D7). Nothing where the client has no `hooks`: then the field is left out altogether.
+fn negotiate(client: &Value, hooks: &[Hook]) -> Vec<Declaration> {
+    let places = DESCRIPTOR.places.iter().filter(|place| place.side == Side::Client);
+    places
+        .filter_map(|place| {
+            let declared = place.path.iter().try_fold(client, |value, name| value.get(name))?;
+            let listed = declared.get("supported_events")?.as_array()?;
+            let wanted = |hook: &&Hook| listed.iter().any(|event| event == hook.event);
+            let declarations: Vec<Value> = hooks.iter().filter(wanted).map(Hook::to_value).collect();
+            Some(Declaration { path: place.path, value: json!({"declarations": declarations}) })
+        })
+        .collect()
 }
 
 impl Hook {
@@ -48,7 +51,7 @@ impl Hook {
 
 /// The hooks of a server with memories and notes: look up the past at the start, nudge after a note, ask for what was
 /// learned at the end. `search` and `note` are the names of its tools.
-pub fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
+fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
     vec![
         Hook {
             event: "session_start",
@@ -85,18 +88,20 @@ mod tests {
     #[test]
     fn only_listed_events_are_declared_and_at_the_same_place() {
         let hooks = memory_hooks("search_memories", "add_note");
-        assert_eq!(negotiate(&json!({}), &hooks), None);
+        assert_eq!(negotiate(&json!({}), &hooks), []);
         let client = json!({"hooks": {"supported_events": ["session_end", "pre_request"]}});
-        let declared = negotiate(&client, &hooks).expect("declared");
-        assert_eq!(declared.path, ["hooks"]);
-        assert_eq!(declared.value["declarations"].as_array().map(Vec::len), Some(1));
-        let early = json!({"experimental": {"hooks": {"supported_events":
-            ["session_start", "post_tool_use", "session_end"]}}});
-        let declared = negotiate(&early, &hooks).expect("declared");
-        assert_eq!(declared.path, ["experimental", "hooks"]);
-        assert_eq!(declared.value["declarations"].as_array().map(Vec::len), Some(3));
-        assert_eq!(SCHEMAS.check("capability:server", &declared.value), Some(vec![]));
-        let none = negotiate(&json!({"hooks": {"supported_events": []}}), &hooks).expect("an empty list is legal");
-        assert_eq!(none.value, json!({"declarations": []}));
+        let count = |declared: &Declaration| declared.value["declarations"].as_array().map(Vec::len);
+        let declared = negotiate(&client, &hooks);
+        assert_eq!(declared[0].path, ["hooks"]);
+        assert_eq!((declared.len(), count(&declared[0])), (1, Some(1)));
+        let both = json!({"hooks": {"supported_events": ["session_end"]}, "experimental": {"hooks": {
+            "supported_events": ["session_start", "post_tool_use", "session_end"]}}});
+        let declared = negotiate(&both, &hooks);
+        assert_eq!(declared.len(), 2);
+        assert_eq!((declared[0].path, count(&declared[0])), (&["hooks"][..], Some(1)));
+        assert_eq!((declared[1].path, count(&declared[1])), (&["experimental", "hooks"][..], Some(3)));
+        assert_eq!(SCHEMAS.check("capability:server", &declared[1].value), Some(vec![]));
+        let none = negotiate(&json!({"hooks": {"supported_events": []}}), &hooks);
+        assert_eq!(none[0].value, json!({"declarations": []}), "an empty list is legal");
     }
 }

@@ -5,10 +5,12 @@
 
 pub mod filter;
 
-use super::{DESCRIPTOR, SCHEMAS};
+use super::{DESCRIPTOR, EVENT, EXPIRED, SCHEMAS};
+use crate::extension::server::{Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success};
 use filter::Filter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// How many subscriptions that have not expired a client may hold.
 pub const MOST: usize = 16;
@@ -17,8 +19,79 @@ const MOST_EXPIRED: usize = 32;
 /// How long a subscription lives that names no end (Security Considerations, 5): a day.
 const DEFAULT_LIFE_NS: i64 = 24 * 3600 * 1_000_000_000;
 
+/// Its side on one connection.
+#[derive(Clone, Debug, Default)]
+pub struct McpeSide {
+    events: Events,
+}
+
+impl ServerSide for McpeSide {
+    fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
+        vec![Declaration { path: &["events"], value: capability() }]
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        &[Firing { kind: "event", method: EVENT, occurrence: None }]
+    }
+
+    fn fire(&mut self, _kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
+        let event_id = cx.uuid_v4();
+        let event = draft.event(&event_id, &cx.stamp()).map_err(Unsent::invalid)?;
+        let (subscriptions, messages): (Vec<String>, Vec<Value>) =
+            self.events.deliveries(&draft, &event).into_iter().unzip();
+        messages.iter().for_each(|params| cx.notify(EVENT, params));
+        let told = format!("event {event_id} went to {} subscriptions", subscriptions.len());
+        cx.report(json!({"report": "published", "event_id": event_id, "event_type": draft.event_type,
+            "subscriptions": subscriptions}));
+        Ok(told)
+    }
+
+    fn list_tools(&self, tools: &mut Vec<Value>) {
+        tools.extend(self::tools());
+    }
+
+    /// The six tools answer with text, as implementations do, and with the proposal's object as structured content.
+    fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
+        if !DESCRIPTOR.tools.contains(&call.tool) {
+            return None;
+        }
+        let id = cx.uuid_v4();
+        let call = Call { tool: call.tool, arguments: call.arguments, now: cx.wall_ns(), client: cx.client() };
+        let result = match self.events.call(&call, || id) {
+            Err(refusal) => failure(&refusal),
+            Ok(done) => {
+                if let Some((id, became)) = done.became {
+                    cx.report(subscription(&id, became));
+                }
+                let mut result = success(&done.result.to_string());
+                result["structuredContent"] = done.result;
+                result
+            }
+        };
+        Some(Ok(result))
+    }
+
+    fn next_wake(&self, cx: &dyn ServerCx) -> Option<Duration> {
+        self.events.next_expiry().map(|at| cx.when(at))
+    }
+
+    /// Ends the subscriptions that are due and tells the host.
+    fn wake(&mut self, cx: &mut dyn ServerCx) {
+        for id in self.events.expire(cx.wall_ns()) {
+            cx.notify(EXPIRED, &json!({"subscriptionId": id}));
+            cx.report(subscription(&id, "expired"));
+        }
+    }
+}
+
+/// The fact that a subscription is now `active`, `paused`, `expired` or `removed`.
+fn subscription(id: &str, became: &str) -> Value {
+    json!({"report": "subscription", "id": id, "became": became})
+}
+
 /// What stands at `capabilities.events` (§1).
-pub fn capability() -> Value {
+fn capability() -> Value {
     json!({
         "maxSubscriptions": MOST,
         "deliveryChannels": ["realtime"],
@@ -27,13 +100,8 @@ pub fn capability() -> Value {
 }
 
 /// The six tools as `tools/list` shows them (§2).
-pub fn tools() -> Vec<Value> {
+fn tools() -> Vec<Value> {
     serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default()
-}
-
-/// Whether it is one of the six.
-pub fn owns(tool: &str) -> bool {
-    DESCRIPTOR.tools.contains(&tool)
 }
 
 /// Where a subscription stands.

@@ -1,59 +1,46 @@
-//! The server's side of a push event (seed 002 §9): its params, and what the host's answer means.
+//! A push event (seed 002 §9): its params, and what the host's answer means.
 //!
 //! Never: ids of requests, clocks (the timestamp is given), printing.
 
 use crate::protocol::errors;
 use crate::wire::{Envelope, MessageKind};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-/// What a pushed event says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PushContent {
-    /// A text; sent as one text block.
-    Text(String),
-    /// Content blocks, sent as they are (§10.3).
-    Blocks(Vec<Value>),
-}
-
-/// An event to push (C37).
-#[derive(Clone, Debug, PartialEq)]
-pub struct PushEvent {
-    /// The feature set that it belongs to.
-    pub feature_set: String,
-    /// Its id, the same in a retry (C40): the caller gives it.
-    pub event_id: String,
-    /// When it happened, ISO 8601: the caller gives it.
-    pub timestamp: String,
+/// A push event before it has its time (C37). What is left out stays out of the message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Draft {
+    /// What happened, for the model.
+    pub text: String,
+    /// The event's stable id, the same in a retry (C40).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    /// The feature set in whose name it goes out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_set: Option<String>,
     /// Where it is from: an object of the server's making.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Value>,
-    /// What it says.
-    pub content: PushContent,
 }
 
-impl PushEvent {
-    /// The params of `push/event` (§9.2).
-    pub fn params(&self) -> Value {
-        let content = match &self.content {
-            PushContent::Text(text) => json!([{"type": "text", "text": text}]),
-            PushContent::Blocks(blocks) => Value::Array(blocks.clone()),
-        };
-        let mut params = Map::new();
-        params.insert("featureSet".to_owned(), self.feature_set.clone().into());
-        params.insert("eventId".to_owned(), self.event_id.clone().into());
-        params.insert("timestamp".to_owned(), self.timestamp.clone().into());
+impl Draft {
+    /// The params of `push/event` (§9.2); `timestamp` is ISO 8601.
+    pub fn params(&self, timestamp: &str) -> Value {
+        let mut params = json!({"featureSet": self.feature_set, "eventId": self.event_id, "timestamp": timestamp});
         if let Some(origin) = &self.origin {
-            params.insert("origin".to_owned(), origin.clone());
+            params["origin"] = origin.clone();
         }
-        params.insert("payload".to_owned(), json!({"content": content}));
-        Value::Object(params)
+        params["payload"] = json!({"content": [{"type": "text", "text": self.text}]});
+        params
     }
 }
 
 /// What the host makes of a pushed event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The host took it.
-    pub accepted: bool,
+    /// Whether the host took it; `None` where it did not say.
+    pub accepted: Option<bool>,
     /// The inference that it started (C41).
     pub inference_id: Option<String>,
     /// Why it was not taken: the result's reason or the error's message.
@@ -80,57 +67,63 @@ pub fn code_name(code: i64) -> Option<&'static str> {
 pub fn judge(answer: &Envelope<'_>) -> Verdict {
     let content: Value = answer.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
     match answer.kind {
-        MessageKind::Result => judge_result(&content),
-        MessageKind::Error => judge_error(&content),
+        MessageKind::Result => Verdict::of_result(&content),
+        MessageKind::Error => Verdict::of_error(&content),
         _ => Verdict { deviations: vec!["this is not an answer".to_owned()], ..Verdict::default() },
     }
 }
 
-fn judge_result(result: &Value) -> Verdict {
-    let mut verdict = Verdict {
-        accepted: result["accepted"] == Value::Bool(true),
-        inference_id: result["inferenceId"].as_str().map(str::to_owned),
-        reason: result["reason"].as_str().map(str::to_owned),
-        ..Verdict::default()
-    };
-    let given = |name: &str| result.get(name).is_some();
-    let mut deviate = |condition: bool, what: &str| {
-        if condition {
-            verdict.deviations.push(what.to_owned());
-        }
-    };
-    deviate(!result.is_object(), "the result is not an object");
-    deviate(result.is_object() && !given("accepted"), "the result does not say whether it is accepted");
-    deviate(given("accepted") && !result["accepted"].is_boolean(), "accepted is not a boolean");
-    deviate(result["accepted"] == Value::Bool(false) && !given("reason"), "accepted is false and no reason is given");
-    deviate(
-        result["accepted"] == Value::Bool(false) && given("inferenceId"),
-        "accepted is false, yet an inference is named",
-    );
-    deviate(given("inferenceId") && !result["inferenceId"].is_string(), "inferenceId is not a string");
-    deviate(given("reason") && !result["reason"].is_string(), "reason is not a string");
-    verdict
-}
+impl Verdict {
+    /// Reads a result.
+    pub fn of_result(result: &Value) -> Self {
+        let mut verdict = Self {
+            accepted: result["accepted"].as_bool(),
+            inference_id: result["inferenceId"].as_str().map(str::to_owned),
+            reason: result["reason"].as_str().map(str::to_owned),
+            ..Verdict::default()
+        };
+        let given = |name: &str| result.get(name).is_some();
+        let mut deviate = |condition: bool, what: &str| {
+            if condition {
+                verdict.deviations.push(what.to_owned());
+            }
+        };
+        deviate(!result.is_object(), "the result is not an object");
+        deviate(result.is_object() && !given("accepted"), "the result does not say whether it is accepted");
+        deviate(given("accepted") && !result["accepted"].is_boolean(), "accepted is not a boolean");
+        deviate(
+            result["accepted"] == Value::Bool(false) && !given("reason"),
+            "accepted is false and no reason is given",
+        );
+        deviate(
+            result["accepted"] == Value::Bool(false) && given("inferenceId"),
+            "accepted is false, yet an inference is named",
+        );
+        deviate(given("inferenceId") && !result["inferenceId"].is_string(), "inferenceId is not a string");
+        deviate(given("reason") && !result["reason"].is_string(), "reason is not a string");
+        verdict
+    }
 
-fn judge_error(error: &Value) -> Verdict {
-    let code = error["code"].as_i64();
-    let mut deviations = Vec::new();
-    if code.is_none() {
-        deviations.push("the error has no integer code".to_owned());
-    }
-    if !error["message"].is_string() {
-        deviations.push("the error has no message".to_owned());
-    }
-    let data = &error["data"];
-    if code == Some(-32001) && !(data["featureSet"].is_string() && data["canEnable"].is_boolean()) {
-        deviations.push("the error's data lacks featureSet or canEnable".to_owned());
-    }
-    Verdict {
-        reason: error["message"].as_str().map(str::to_owned),
-        code,
-        code_name: code.and_then(code_name),
-        deviations,
-        ..Verdict::default()
+    fn of_error(error: &Value) -> Self {
+        let code = error["code"].as_i64();
+        let mut deviations = Vec::new();
+        if code.is_none() {
+            deviations.push("the error has no integer code".to_owned());
+        }
+        if !error["message"].is_string() {
+            deviations.push("the error has no message".to_owned());
+        }
+        let data = &error["data"];
+        if code == Some(-32001) && !(data["featureSet"].is_string() && data["canEnable"].is_boolean()) {
+            deviations.push("the error's data lacks featureSet or canEnable".to_owned());
+        }
+        Self {
+            reason: error["message"].as_str().map(str::to_owned),
+            code,
+            code_name: code.and_then(code_name),
+            deviations,
+            ..Verdict::default()
+        }
     }
 }
 
@@ -144,35 +137,35 @@ mod tests {
 
     #[test]
     fn c37_params_fit_the_schema() {
-        let mut event = PushEvent {
-            feature_set: "gitlab.notifications".to_owned(),
-            event_id: "evt_1".to_owned(),
-            timestamp: "2026-01-23T10:30:00Z".to_owned(),
+        let mut draft = Draft {
+            text: "New commit".to_owned(),
+            event_id: Some("evt_1".to_owned()),
+            feature_set: Some("gitlab.notifications".to_owned()),
             origin: Some(json!({"server": "gitlab"})),
-            content: PushContent::Text("New commit".to_owned()),
         };
         let schemas = &super::super::SCHEMAS;
-        assert_eq!(schemas.check("push/event:params", &event.params()), Some(vec![]));
+        let params = draft.params("2026-01-23T10:30:00Z");
+        assert_eq!(schemas.check("push/event:params", &params), Some(vec![]));
         assert_eq!(
-            event.params().to_string(),
+            params.to_string(),
             concat!(
                 r#"{"featureSet":"gitlab.notifications","eventId":"evt_1","timestamp":"2026-01-23T10:30:00Z","#,
                 r#""origin":{"server":"gitlab"},"payload":{"content":[{"type":"text","text":"New commit"}]}}"#
             )
         );
-        event.origin = None;
-        event.content = PushContent::Blocks(vec![json!({"type": "image", "uri": "https://example.org/a.png"})]);
-        assert_eq!(schemas.check("push/event:params", &event.params()), Some(vec![]));
-        assert!(event.params().get("origin").is_none());
+        draft.origin = None;
+        let params = draft.params("2026-01-23T10:30:00Z");
+        assert_eq!(schemas.check("push/event:params", &params), Some(vec![]));
+        assert!(params.get("origin").is_none());
     }
 
     #[test]
     fn c38_an_answer_is_judged() {
         let taken = judged(r#"{"jsonrpc":"2.0","id":1,"result":{"accepted":true,"inferenceId":"inf_xyz"}}"#);
-        assert!(taken.accepted && taken.deviations.is_empty());
+        assert!(taken.accepted == Some(true) && taken.deviations.is_empty());
         assert_eq!(taken.inference_id.as_deref(), Some("inf_xyz"));
         let refused = judged(r#"{"id":1,"result":{"accepted":false}}"#);
-        assert!(!refused.accepted);
+        assert_eq!(refused.accepted, Some(false));
         assert_eq!(refused.deviations, ["accepted is false and no reason is given"]);
         let duplicate = judged(r#"{"id":1,"result":{"accepted":false,"reason":"duplicate"}}"#);
         assert!(duplicate.deviations.is_empty());
@@ -186,7 +179,7 @@ mod tests {
         let disabled =
             judged(r#"{"id":1,"error":{"code":-32001,"message":"no","data":{"featureSet":"a.b","canEnable":true}}}"#);
         assert_eq!(disabled.code_name, Some("feature set not enabled"));
-        assert!(disabled.deviations.is_empty() && !disabled.accepted);
+        assert!(disabled.deviations.is_empty() && disabled.accepted.is_none());
         assert_eq!(disabled.reason.as_deref(), Some("no"));
         assert_eq!(judged(r#"{"id":1,"error":{"code":-32001,"message":"no"}}"#).deviations.len(), 1);
         let unknown = judged(r#"{"id":1,"error":{"code":-32003,"message":"Unknown feature set"}}"#);

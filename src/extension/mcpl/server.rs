@@ -1,321 +1,253 @@
-//! The server's side: its block and feature sets, what the host lets it send, and the params and results it words.
+//! The server's side: hears the host's hooks and answers with memories, pushes, asks the model, keeps notes with state.
 //!
 //! Channels and scopes are not offered, so nothing of them is declared.
 
-pub mod notes;
+mod negotiated;
 
-use super::{DESCRIPTOR, PUSH_EVENT};
-use crate::extension::{Declared, Side};
+use super::PUSH_EVENT;
+use super::push::{Draft, Verdict};
+use crate::extension::server::memory::Hit;
+use crate::extension::server::{
+    ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, success, text,
+};
+use negotiated::{Negotiated, Update};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// Finds memories before an inference.
-pub const RETRIEVAL: &str = "memory.retrieval";
+const RETRIEVAL: &str = "memory.retrieval";
 /// Learns from what was said.
-pub const EXTRACTION: &str = "memory.extraction";
+const EXTRACTION: &str = "memory.extraction";
 /// Tells the host of events.
 pub const PROACTIVE: &str = "memory.proactive";
 /// Has the host summarize memories.
-pub const CONSOLIDATION: &str = "memory.consolidation";
+const CONSOLIDATION: &str = "memory.consolidation";
 /// Notes, with checkpoints.
-pub const NOTES: &str = "notes.edit";
+const NOTES_SET: &str = "notes.edit";
 
 /// Asks the host for an inference (§11).
-pub const INFERENCE: &str = "inference/request";
+const INFERENCE: &str = "inference/request";
 /// Asks the host which model it runs (§12).
-pub const MODEL_INFO: &str = "model/info";
+const MODEL_INFO: &str = "model/info";
 
-/// The message used a disabled feature set (Appendix A).
-pub const NOT_ENABLED: i64 = -32001;
-/// The message used a feature set that was never declared (Appendix A).
-pub const UNKNOWN_SET: i64 = -32003;
+/// How many memories are offered at once.
+const OFFERED: usize = 3;
 
-struct FeatureSet {
-    name: &'static str,
-    description: &'static str,
-    uses: &'static str,
-    rollback: bool,
+/// What can be set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub struct Settings {
+    /// Feature sets that are declared beside the server's own and that only push.
+    pub push_sets: Vec<String>,
 }
 
-const fn set(name: &'static str, uses: &'static str, description: &'static str) -> FeatureSet {
-    FeatureSet { name, description, uses, rollback: false }
+/// Its side on one connection.
+#[derive(Clone, Debug, Default)]
+pub struct McplSide {
+    negotiated: Negotiated,
 }
 
-const SETS: &[FeatureSet] = &[
-    set(RETRIEVAL, "contextHooks.beforeInference", "Finds memories that fit the user's message before an inference"),
-    set(EXTRACTION, "contextHooks.afterInference", "Remembers what was asked and answered"),
-    set(PROACTIVE, "pushEvents", "Tells of events as they happen"),
-    set(CONSOLIDATION, "inferenceRequest", "Has the host's model summarize the memories"),
-    FeatureSet { name: NOTES, description: "Edits notes", uses: "tools", rollback: true },
-];
-
-/// Why a message must not be sent now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Withheld {
-    /// The host's block lacks what the method needs.
-    HostLacks(&'static str),
-    /// Not among the declared feature sets.
-    UnknownSet(String),
-    /// The feature set does not use what the method needs.
-    NotUsed(String, &'static str),
-    /// The host disabled the feature set.
-    Disabled(String),
-}
-
-/// An error that the proposal names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    /// Its number.
-    pub code: i64,
-    /// Its text (Appendix A).
-    pub message: &'static str,
-    /// What it is about.
-    pub data: Value,
-}
-
-impl Refusal {
-    fn unknown(set: &str) -> Self {
-        Self { code: UNKNOWN_SET, message: "Unknown feature set", data: json!({"featureSet": set}) }
-    }
-
-    fn disabled(set: &str) -> Self {
-        let data = json!({"featureSet": set, "canEnable": true});
-        Self { code: NOT_ENABLED, message: "Feature set not enabled", data }
-    }
-}
-
-/// What a `featureSets/update` changed. Names that are nobody's are listed, not refused: it is a notification.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Update {
-    /// Sets that are on now and were off.
-    pub enabled: Vec<String>,
-    /// Sets that are off now and were on.
-    pub disabled: Vec<String>,
-    /// Names that fit no set.
-    pub unknown: Vec<String>,
-}
-
-/// The negotiated proposal on one connection.
-#[derive(Clone, Debug)]
-pub struct Mcpl {
-    host: Value,
-    disabled: BTreeSet<String>,
-    /// Sets beside [`SETS`] that only push, by name.
-    push_sets: Vec<String>,
-}
-
-impl Mcpl {
-    /// Reads the host's block. `None` where it has none: then nothing of the proposal may be used (§3.2).
-    ///
-    /// `push_sets` names feature sets that are declared beside the server's own and that only push.
-    pub fn negotiate(client_capabilities: &Value, push_sets: &[String]) -> Option<Self> {
-        let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
-        let (_, host) = declared.find(&DESCRIPTOR, Side::Client)?;
-        let others = push_sets.iter().filter(|name| SETS.iter().all(|set| set.name != **name)).cloned().collect();
-        host.is_object().then(|| Self { host: host.clone(), disabled: BTreeSet::new(), push_sets: others })
-    }
-
-    /// Every set's name and what it uses.
-    fn sets(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        let own = SETS.iter().map(|set| (set.name, set.uses));
-        own.chain(self.push_sets.iter().map(|name| (name.as_str(), "pushEvents")))
-    }
-
-    /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1).
-    pub fn block(&self) -> Value {
-        let mut sets: serde_json::Map<String, Value> = SETS
-            .iter()
-            .map(|set| {
-                let mut declared = json!({"description": set.description, "uses": [set.uses]});
-                if set.rollback {
-                    declared["rollback"] = json!(true);
-                }
-                (set.name.to_owned(), declared)
-            })
-            .collect();
-        for name in &self.push_sets {
-            sets.insert(name.clone(), json!({"description": "Pushes events fired by hand", "uses": ["pushEvents"]}));
-        }
-        json!({
-            "version": "0.4",
-            "pushEvents": true,
-            "contextHooks": {"beforeInference": true, "afterInference": {"blocking": false}},
-            "inferenceRequest": {"streaming": true},
-            "modelInfo": true,
-            "featureSets": sets,
-        })
-    }
-
-    /// Takes a `featureSets/update` in: a change to what held before (AMB-C3); where a set is named by both lists,
-    /// it is off. `memory.*` names all sets below `memory.` (§6.3).
-    pub fn update(&mut self, params: &Value) -> Update {
-        let mut update = Update::default();
-        let before = self.disabled.clone();
-        for (list, off) in [("enabled", false), ("disabled", true)] {
-            for name in params.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-                let named: Vec<String> =
-                    self.sets().filter(|(set, _)| names(name, set)).map(|(set, _)| set.to_owned()).collect();
-                if named.is_empty() {
-                    update.unknown.push(name.to_owned());
-                }
-                for set in named {
-                    if off {
-                        self.disabled.insert(set);
-                    } else {
-                        self.disabled.remove(&set);
-                    }
-                }
-            }
-        }
-        let listed =
-            |sets: &BTreeSet<String>, but: &BTreeSet<String>| sets.difference(but).cloned().collect::<Vec<_>>();
-        update.enabled = listed(&before, &self.disabled);
-        update.disabled = listed(&self.disabled, &before);
-        update
-    }
-
-    /// Whether the host lets a set work. What it never named counts as on.
-    pub fn is_on(&self, set: &str) -> bool {
-        !self.disabled.contains(set)
-    }
-
-    /// Refuses what a disabled or unknown set would do on the host's behalf (§6.6).
-    ///
-    /// # Errors
-    /// -32003 for an unknown set, -32001 for a disabled one.
-    pub fn gate(&self, set: &str) -> Result<(), Refusal> {
-        match () {
-            () if self.sets().all(|(known, _)| known != set) => Err(Refusal::unknown(set)),
-            () if !self.is_on(set) => Err(Refusal::disabled(set)),
-            () => Ok(()),
-        }
-    }
-
-    /// Whether a message of the server's own may go out in the name of a set (§5, §6).
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn may_send(&self, method: &str, set: &str) -> Result<(), Withheld> {
-        let uses = if method == PUSH_EVENT { "pushEvents" } else { "inferenceRequest" };
-        if !says_yes(self.host.get(uses)) {
-            return Err(Withheld::HostLacks(uses));
-        }
-        match self.sets().find(|(known, _)| *known == set) {
-            None => Err(Withheld::UnknownSet(set.to_owned())),
-            Some((_, used)) if used != uses => Err(Withheld::NotUsed(set.to_owned(), uses)),
-            Some(_) if !self.is_on(set) => Err(Withheld::Disabled(set.to_owned())),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// Whether `model/info` may be asked. The example of a host's block has no `modelInfo` (§5.2), so only an
-    /// explicit no counts.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn may_ask_model(&self) -> Result<(), Withheld> {
-        if self.host.get("modelInfo") == Some(&Value::Bool(false)) {
-            return Err(Withheld::HostLacks("modelInfo"));
-        }
+impl ServerSide for McplSide {
+    fn configure(&mut self, settings: &Value) -> Result<(), String> {
+        let Settings { push_sets } = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        self.negotiated.set_push_sets(push_sets);
         Ok(())
     }
 
-    /// The params of `inference/request` in the name of [`CONSOLIDATION`]. Streams only where the host can.
-    pub fn inference(&self, ask: &Ask, memories: &[&str]) -> Value {
-        let prompt = match &ask.prompt {
-            Some(prompt) => prompt.clone(),
-            None => format!("Summarize these memories in one sentence each:\n- {}", memories.join("\n- ")),
-        };
-        let mut params = json!({"featureSet": CONSOLIDATION});
-        if let Some(conversation) = &ask.conversation_id {
-            params["conversationId"] = json!(conversation);
+    fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+        let negotiated = self.negotiated.negotiate(client);
+        let block = || Declaration { path: &["experimental", "mcpl"], value: self.negotiated.block() };
+        negotiated.then(block).into_iter().collect()
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        &[
+            Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
+            Firing { kind: "inference", method: INFERENCE, occurrence: None },
+            Firing { kind: "model_info", method: MODEL_INFO, occurrence: None },
+        ]
+    }
+
+    fn fire(&mut self, kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        match kind {
+            "push" => self.push(Draft::deserialize(params).map_err(Unsent::invalid)?, cx),
+            "inference" => self.infer(&Ask::deserialize(params).map_err(Unsent::invalid)?, cx),
+            _ => {
+                self.negotiated.may_ask_model()?;
+                Ok(cx.ask(MODEL_INFO, &json!({}), Value::Null))
+            }
         }
-        let can_stream = self.host.pointer("/inferenceRequest/streaming") == Some(&Value::Bool(true));
-        params["stream"] = json!(ask.stream && can_stream);
-        params["messages"] = json!([{"role": "user", "content": prompt}]);
-        params["preferences"] = json!({"maxTokens": 500, "temperature": 0.2});
-        params
-    }
-}
-
-/// Whether a declared capability is a yes: `true` or an object.
-fn says_yes(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::Bool(true) | Value::Object(_)))
-}
-
-fn names(pattern: &str, set: &str) -> bool {
-    match pattern.strip_suffix(".*") {
-        Some(above) => set.strip_prefix(above).is_some_and(|rest| rest.starts_with('.')),
-        None => pattern == set,
-    }
-}
-
-/// A push event before it has its id and time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Draft {
-    /// What happened, for the model.
-    pub text: String,
-    /// The event's stable id; made up where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event_id: Option<String>,
-    /// In whose name; [`PROACTIVE`] where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feature_set: Option<String>,
-    /// Where it is from; only the server's name where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Value>,
-}
-
-impl Draft {
-    /// The feature set it goes out under.
-    pub fn set(&self) -> &str {
-        self.feature_set.as_deref().unwrap_or(PROACTIVE)
     }
 
-    /// The params of `push/event` (§9.2).
-    pub fn params(&self, event_id: &str, timestamp: &str, server: &str) -> Value {
-        json!({
-            "featureSet": self.set(),
-            "eventId": event_id,
-            "timestamp": timestamp,
-            "origin": self.origin.clone().unwrap_or_else(|| json!({"server": server})),
-            "payload": {"content": [{"type": "text", "text": self.text}]},
+    /// The note tool names its feature set: the proposal says nothing on the wire about which tool belongs to which
+    /// set (AMB-C4).
+    fn list_tools(&self, tools: &mut Vec<Value>) {
+        if let Some(tool) = tools.iter_mut().find(|tool| tool["name"] == ADD_NOTE) {
+            tool["_meta"] = json!({"featureSet": NOTES_SET});
+            tool["description"] = json!("Adds a note; the result carries the state");
+        }
+    }
+
+    /// Adds a note: the result carries the state, and a set that is off does nothing (§6.6, §8).
+    fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
+        if call.tool != ADD_NOTE {
+            return None;
+        }
+        Some(self.negotiated.gate(NOTES_SET).map(|()| {
+            let mut result = success("Note added");
+            result["state"] = cx.add_note(call.arguments["text"].as_str().unwrap_or_default(), call.params);
+            result
+        }))
+    }
+
+    fn request(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> Option<Answer> {
+        Some(match method {
+            "context/beforeInference" => Ok(self.before_inference(params, cx)),
+            "context/afterInference" => {
+                self.learn(params, cx);
+                Ok(unmodified())
+            }
+            "state/rollback" => self.roll_back(params, cx),
+            _ => return None,
         })
+    }
+
+    fn hear(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
+        match method {
+            "context/afterInference" => self.learn(params, cx),
+            "featureSets/update" => {
+                let Update { enabled, disabled, unknown } = self.negotiated.update(params);
+                cx.report(json!({"report": "feature_sets", "enabled": enabled, "disabled": disabled,
+                    "unknown": unknown}));
+            }
+            "inference/chunk" => hear_chunk(params, cx),
+            _ => return false,
+        }
+        true
+    }
+
+    fn granted(&mut self, granted: &Granted<'_>, cx: &mut dyn ServerCx) -> bool {
+        if let Some(event_id) = granted.about["push"].as_str() {
+            let Verdict { accepted, inference_id, reason, .. } = Verdict::of_result(granted.result);
+            cx.report(json!({"report": "push_answered", "id": granted.id, "event_id": event_id, "accepted": accepted,
+                "inference_id": inference_id, "reason": reason, "latency_us": granted.latency_us,
+                "late": granted.late}));
+            return true;
+        }
+        granted.about.get("inference").is_some_and(|inference| {
+            inferred(inference, granted, cx);
+            true
+        })
+    }
+}
+
+impl McplSide {
+    fn push(&self, mut draft: Draft, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        self.negotiated.may_send(PUSH_EVENT, draft.feature_set.get_or_insert_with(|| PROACTIVE.to_owned()))?;
+        let event_id = draft.event_id.get_or_insert_with(|| format!("evt_{}", cx.uuid_v7())).clone();
+        draft.origin.get_or_insert_with(|| json!({"server": cx.server()}));
+        Ok(cx.ask(PUSH_EVENT, &draft.params(&cx.stamp()), json!({"push": event_id})))
+    }
+
+    /// Asks for an inference. Hooks are answered at once, so none is ever open here (§10.7).
+    fn infer(&self, ask: &Ask, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        self.negotiated.may_send(INFERENCE, CONSOLIDATION)?;
+        let memories: Vec<&str> = cx.store().memories.all().map(|memory| memory.content.as_str()).collect();
+        let params = inference(ask, &memories, self.negotiated.can_stream());
+        let about = json!({"inference": {"consolidates": ask.prompt.is_none(), "chunks": {}}});
+        Ok(cx.ask(INFERENCE, &params, about))
+    }
+
+    /// Injects what fits the user's message. Nothing fits generation that goes on without one, and a set that is off
+    /// injects nothing: the answer must come all the same.
+    fn before_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
+        let inference_id = params["inferenceId"].as_str().unwrap_or_default();
+        let query = params["userMessage"].as_str().filter(|_| self.negotiated.is_on(RETRIEVAL)).unwrap_or_default();
+        let hits = cx.store().memories.search(query, OFFERED);
+        let (injections, memories) = (injections(&hits), hits.len());
+        cx.report(json!({"report": "inference", "inference_id": inference_id, "memories": memories}));
+        injections
+    }
+
+    fn learn(&self, params: &Value, cx: &mut dyn ServerCx) {
+        if let Some((content, source)) = lesson(params).filter(|_| self.negotiated.is_on(EXTRACTION)) {
+            cx.remember(content, source);
+        }
+    }
+
+    fn roll_back(&self, params: &Value, cx: &mut dyn ServerCx) -> Answer {
+        let (set, checkpoint) = (text(params, "featureSet")?, text(params, "checkpoint")?);
+        self.negotiated.gate(set)?;
+        if set != NOTES_SET {
+            let reason = format!("feature set {set} has no rollback");
+            return Ok(json!({"checkpoint": checkpoint, "success": false, "reason": reason}));
+        }
+        let result = cx.store().notes.rollback(checkpoint)?;
+        cx.report(json!({"report": "rolled_back", "checkpoint": checkpoint}));
+        cx.changed(NOTES);
+        Ok(result)
+    }
+}
+
+/// A part of a streamed inference came: it is kept with the request, under its index.
+fn hear_chunk(params: &Value, cx: &mut dyn ServerCx) {
+    let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
+    match (chunks, params["index"].as_u64(), &params["delta"]) {
+        (Some(chunks), Some(index), Value::String(delta)) => chunks[index.to_string()] = json!(delta),
+        (None, ..) => cx.report(json!({"report": "orphan", "id": params["requestId"].to_string()})),
+        _ => {}
+    }
+}
+
+/// The answer to an inference: holds the chunks against it, and remembers a summary.
+fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+    let count = inference["chunks"].as_object().map_or(0, serde_json::Map::len);
+    // As many as there are, from 0 on: a gap shows as a text that is missing.
+    let whole: Option<String> = (0..count).map(|index| inference["chunks"][index.to_string()].as_str()).collect();
+    let content = granted.result["content"].as_str();
+    let agree = (count > 0).then(|| whole.as_deref().is_some_and(|whole| Some(whole) == content));
+    let (model, finish) = (granted.result["model"].as_str(), granted.result["finishReason"].as_str());
+    cx.report(json!({"report": "inference_answered", "id": granted.id, "model": model, "finish_reason": finish,
+        "chunks": count, "chunks_agree": agree, "latency_us": granted.latency_us, "late": granted.late}));
+    if let Some(summary) = content.filter(|text| inference["consolidates"] == true && !text.is_empty()) {
+        cx.remember(summary.to_owned(), CONSOLIDATION.to_owned());
     }
 }
 
 /// What to ask the host's model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Ask {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Ask {
     /// The prompt; a summary of the memories where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<String>,
+    prompt: Option<String>,
     /// The conversation it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation_id: Option<String>,
+    conversation_id: Option<String>,
     /// Whether to stream.
-    #[serde(default)]
-    pub stream: bool,
+    stream: bool,
 }
 
-/// Something remembered that fits a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory<'a> {
-    /// Its name.
-    pub id: &'a str,
-    /// What is remembered.
-    pub content: &'a str,
+/// The params of `inference/request` in the name of [`CONSOLIDATION`]. Streams only where the host can.
+fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
+    let prompt = match &ask.prompt {
+        Some(prompt) => prompt.clone(),
+        None => format!("Summarize these memories in one sentence each:\n- {}", memories.join("\n- ")),
+    };
+    let mut params = json!({"featureSet": CONSOLIDATION});
+    if let Some(conversation) = &ask.conversation_id {
+        params["conversationId"] = json!(conversation);
+    }
+    params["stream"] = json!(ask.stream && can_stream);
+    params["messages"] = json!([{"role": "user", "content": prompt}]);
+    params["preferences"] = json!({"maxTokens": 500, "temperature": 0.2});
+    params
 }
 
 /// The answer to `context/beforeInference` (§10.2). It names the one set it comes from (§6.5).
-pub fn injections(memories: &[Memory<'_>]) -> Value {
+fn injections(hits: &[Hit<'_>]) -> Value {
     let mut list = Vec::new();
-    if !memories.is_empty() {
-        let lines: Vec<&str> = memories.iter().map(|memory| memory.content).collect();
-        let ids: Vec<&str> = memories.iter().map(|memory| memory.id).collect();
+    if !hits.is_empty() {
+        let lines: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
         list.push(json!({
             "namespace": "memory",
             "position": "system",
@@ -327,12 +259,12 @@ pub fn injections(memories: &[Memory<'_>]) -> Value {
 }
 
 /// The answer to a `context/afterInference` that came as a request although a notification was declared.
-pub fn unmodified() -> Value {
+fn unmodified() -> Value {
     json!({"featureSet": EXTRACTION})
 }
 
 /// What there is to learn from a `context/afterInference`, and where it comes from.
-pub fn lesson(params: &Value) -> Option<(String, String)> {
+fn lesson(params: &Value) -> Option<(String, String)> {
     const MOST: usize = 240;
     let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let answered = crate::extension::clip(text("assistantMessage")?, MOST);

@@ -1,49 +1,71 @@
 //! The server's side: declares what it may emit, and words a reminder within that.
 
+use super::REMINDER;
+use crate::extension::server::{Declaration, Firing, ServerCx, ServerSide, Unsent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The `propagate` values it declares.
-pub const PROPAGATE: &[&str] = &["session", "none"];
+const PROPAGATE: &[&str] = &["session", "none"];
 /// The `roleHint` values it declares.
-pub const ROLE_HINTS: &[&str] = &["system", "developer"];
+const ROLE_HINTS: &[&str] = &["system", "developer"];
+
+/// Its side on one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReminderSide;
+
+impl ServerSide for ReminderSide {
+    fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
+        vec![Declaration { path: &["reminders"], value: capability() }]
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        &[Firing { kind: "reminder", method: REMINDER, occurrence: None }]
+    }
+
+    fn fire(&mut self, _kind: &str, given: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        let draft = Draft::deserialize(given).map_err(Unsent::invalid)?;
+        let params = params(&cx.uuid_v7(), &draft).map_err(Unsent::invalid)?;
+        Ok(cx.send(REMINDER, &params))
+    }
+}
 
 /// What stands at `capabilities.reminders` (Server capability advertisement).
-pub fn capability() -> Value {
+fn capability() -> Value {
     json!({"emit": true, "propagate": PROPAGATE, "roleHints": ROLE_HINTS})
 }
 
 /// A reminder before it has an id. Members left out stay out of the message, so that the host's defaults hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+struct Draft {
     /// What the model should know.
-    pub body: String,
+    body: String,
     /// Labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
+    tags: Vec<String>,
     /// A newer reminder with the same key replaces an older one that has not fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dedupe_key: Option<String>,
+    dedupe_key: Option<String>,
     /// For how many rendered turns it holds; at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl_turns: Option<u64>,
+    ttl_turns: Option<u64>,
     /// Whether it outlives a compaction of the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preserve_on_compact: Option<bool>,
+    preserve_on_compact: Option<bool>,
     /// Whether sub-agents see it: one of [`PROPAGATE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub propagate: Option<String>,
+    propagate: Option<String>,
     /// As whom the host should say it: one of [`ROLE_HINTS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role_hint: Option<String>,
+    role_hint: Option<String>,
 }
 
 /// The params of `notifications/reminder`. `firedAtTurn` is left out: a server does not know the host's turns.
 ///
 /// # Errors
 /// What in the draft is against the proposal or outside of what the capability declares, as a sentence fragment.
-pub fn params(id: &str, draft: &Draft) -> Result<Value, String> {
+fn params(id: &str, draft: &Draft) -> Result<Value, String> {
     if draft.body.is_empty() {
         return Err("a reminder's body must not be empty".to_owned());
     }
@@ -70,7 +92,7 @@ fn declared(name: &str, value: Option<&str>, offered: &[&str]) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
-    use super::super::{REMINDER, SCHEMAS};
+    use super::super::SCHEMAS;
     use super::*;
 
     #[test]

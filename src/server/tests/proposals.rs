@@ -21,8 +21,7 @@ fn a_full_host_is_offered_all_five_and_a_plain_one_three() {
     capability("hooks", &full["hooks"]);
     capability("mcpe", &full["events"]);
     assert_eq!(full["hooks"]["declarations"].as_array().map(Vec::len), Some(2), "only listed events");
-    let declared = [("mcpl", "experimental.mcpl"), ("hooks", "hooks")].map(|(a, b)| (a.to_owned(), b.to_owned()));
-    assert!(matches!(&host.reports[0], Report::Connected { declared: found, .. } if found[..] == declared));
+    assert_eq!(host.reports[0]["declared"], json!([["mcpl", "experimental.mcpl"], ["hooks", "hooks"]]));
     let (_, plain) = Host::ready(Config::default(), "2025-11-25", &json!({}));
     let plain = &plain["capabilities"];
     assert!(plain.get("experimental").is_none() && plain.get("hooks").is_none());
@@ -68,6 +67,44 @@ fn user_messages_are_answered_in_kind() {
 }
 
 #[test]
+fn a_notification_can_be_answered_by_a_request_and_history_is_searched() {
+    let settings = [("conversation".to_owned(), json!({"carrier": "request"}))].into();
+    let (mut host, _) = Host::ready(Config { settings, ..Config::default() }, "2025-11-25", &json!({}));
+    let history = json!([{"role": "user", "content": "How is the mannequin installation?"}]);
+    let about = json!({"messageId": "m1", "content": "And what of it?", "recentHistory": history});
+    let asked = host.notify("conversation/userMessage", &about);
+    assert_eq!((&asked[0]["id"], &asked[0]["method"]), (&json!(1), &json!("conversation/context")));
+    assert_eq!(asked[0]["params"]["messageId"], "m1");
+    assert_eq!(asked[0]["params"]["structuredContext"]["memories"].as_array().map(Vec::len), Some(1));
+    host.answer(&json!(1), &json!({}));
+    assert_eq!((&host.told()["report"], &host.told()["method"]), (&json!("answered"), &json!("conversation/context")));
+    let result = host.request("conversation/userMessage", &about)["result"].clone();
+    assert_eq!(result["structuredContext"]["memories"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn hooks_are_declared_at_each_place_where_events_are_listed() {
+    let listed = json!({"supported_events": ["session_end"]});
+    let client = json!({"hooks": listed, "experimental": {"hooks": listed}});
+    let (_, result) = Host::ready(Config::default(), "2025-11-25", &client);
+    let all = &result["capabilities"];
+    assert_eq!(all["hooks"]["declarations"].as_array().map(Vec::len), Some(1));
+    assert_eq!(all["hooks"], all["experimental"]["hooks"]);
+}
+
+#[test]
+fn settings_are_checked() {
+    let with = |room: &str, settings: Value| {
+        let settings = [(room.to_owned(), settings)].into();
+        Config { settings, ..Config::default() }.check()
+    };
+    assert_eq!(with("mcpl", json!({"push_sets": ["a.b"]})), Ok(()));
+    for (room, settings) in [("conversation", json!({"carrier": 1})), ("reminder", json!({})), ("nothing", json!({}))] {
+        assert!(with(room, settings).is_err_and(|fault| fault.contains(room)), "{room}");
+    }
+}
+
+#[test]
 fn reminders_go_out_within_what_is_declared() {
     let mut host = Host::plain();
     let emitted = json!({"kind": "reminder", "body": "cargo check passed", "dedupeKey": "cargo", "ttlTurns": 2,
@@ -80,11 +117,12 @@ fn reminders_go_out_within_what_is_declared() {
     assert_eq!(id.get_version_num(), 7);
     assert_eq!(text(&messages[1]["result"]), "sent notifications/reminder");
     assert!(host.fire(&json!({"kind": "reminder", "body": "x", "propagate": "all"})).is_empty());
-    assert!(matches!(host.unsent(), Some(Unsent::Invalid { fault }) if fault.contains("propagate")));
+    assert_eq!(host.unsent()["why"], "invalid");
+    assert!(host.unsent()["fault"].as_str().is_some_and(|fault| fault.contains("propagate")));
     let (mut host, _) = Host::ready(config_without("reminder"), "2025-11-25", &json!({}));
     let refused = host.tool("emit", &json!({"kind": "reminder", "body": "x"}));
     assert!(refused["isError"] == true && text(&refused).contains("reminder is not declared"));
-    assert_eq!(host.unsent(), Some(&Unsent::NotDeclared { proposal: "reminder" }));
+    assert_eq!(host.unsent(), &json!({"why": "not_declared", "proposal": "reminder"}));
 }
 
 #[test]
@@ -94,10 +132,10 @@ fn nothing_of_mcpl_works_with_a_plain_host() {
         assert_eq!(host.request(method, &json!({}))["error"]["code"], -32601, "{method}");
     }
     host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
-    assert!(matches!(host.reports.last(), Some(Report::Ignored { .. })));
+    assert_eq!(host.told()["report"], "ignored");
     for kind in [json!({"kind": "push", "text": "x"}), json!({"kind": "inference"}), json!({"kind": "model_info"})] {
         assert!(host.fire(&kind).is_empty());
-        assert_eq!(host.unsent(), Some(&Unsent::NotDeclared { proposal: "mcpl" }));
+        assert_eq!(host.unsent(), &json!({"why": "not_declared", "proposal": "mcpl"}));
     }
 }
 
@@ -109,32 +147,22 @@ fn pushes_are_answered_and_heed_the_feature_sets() {
     assert_eq!((&messages[0]["id"], &messages[0]["params"]["featureSet"]), (&json!(1), &json!("memory.proactive")));
     host.pass(Duration::from_millis(20));
     host.answer(&json!(1), &json!({"accepted": true, "inferenceId": "inf_1"}));
-    let expected = Report::PushAnswered {
-        id: 1,
-        event_id: "evt_1".to_owned(),
-        accepted: Some(true),
-        inference_id: Some("inf_1".to_owned()),
-        reason: None,
-        latency_us: 20_000,
-        late: false,
-    };
-    assert_eq!(host.reports.last(), Some(&expected));
+    let expected = json!({"report": "push_answered", "id": 1, "event_id": "evt_1", "accepted": true,
+        "inference_id": "inf_1", "reason": null, "latency_us": 20_000, "late": false});
+    assert_eq!(host.told(), &expected);
     host.fire(&push);
     host.line(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"Feature set not enabled"}}"#);
-    assert!(matches!(host.reports.last(), Some(Report::Refused { id: 2, code: -32001, .. })));
+    let told = ["report", "id", "code"].map(|name| &host.told()[name]);
+    assert_eq!(told, [&json!("refused"), &json!(2), &json!(-32001)]);
     host.notify("featureSets/update", &json!({"disabled": ["memory.proactive", "x"]}));
-    let expected = Report::FeatureSets {
-        enabled: vec![],
-        disabled: vec!["memory.proactive".to_owned()],
-        unknown: vec!["x".to_owned()],
-    };
-    assert_eq!(host.reports.last(), Some(&expected));
+    let expected = json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "unknown": ["x"]});
+    assert_eq!(host.told(), &expected);
     assert!(host.fire(&push).is_empty());
-    assert_eq!(host.unsent(), Some(&Unsent::FeatureSetDisabled { feature_set: "memory.proactive".to_owned() }));
+    assert_eq!(host.unsent(), &json!({"why": "feature_set_disabled", "feature_set": "memory.proactive"}));
     host.notify("featureSets/update", &json!({"enabled": ["memory.*"]}));
     assert_eq!(host.fire(&push).len(), 1);
     host.fire(&json!({"kind": "push", "text": "x", "featureSet": "notes.edit"}));
-    assert!(matches!(host.unsent(), Some(Unsent::NotInUses { .. })));
+    assert_eq!(host.unsent(), &json!({"why": "not_in_uses", "feature_set": "notes.edit", "uses": "pushEvents"}));
 }
 
 fn before(user: &Value) -> Value {
@@ -158,7 +186,7 @@ fn context_hooks_inject_and_learn() {
     after["assistantMessage"] = json!("The gateway listens on port 8443.");
     after["usage"] = json!({"inputTokens": 1, "outputTokens": 2});
     assert!(host.notify("context/afterInference", &after).is_empty());
-    assert!(matches!(host.reports.last(), Some(Report::Remembered { id, .. }) if id == "mem_4"));
+    assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "conversation c"}));
     let found = host.request("context/beforeInference", &before(&json!("gateway port?")));
     assert_eq!(found["result"]["contextInjections"][0]["metadata"]["memoryIds"], json!(["mem_4"]));
     assert_eq!(host.request("context/afterInference", &after)["result"], json!({"featureSet": "memory.extraction"}));
@@ -171,7 +199,7 @@ fn context_hooks_inject_and_learn() {
     let mut odd = before(&json!("schema"));
     odd["featureSet"] = json!("memory.retrieval");
     assert!(host.request("context/beforeInference", &odd)["result"].is_object(), "taken as far as it goes");
-    assert!(host.reports.iter().any(|report| matches!(report, Report::Misfit { .. })));
+    assert!(host.has_told("misfit"));
 }
 
 #[test]
@@ -185,14 +213,12 @@ fn inference_is_asked_for_and_its_stream_is_followed() {
     let usage = json!({"inputTokens": 1, "outputTokens": 2});
     let done = json!({"content": "All well.", "model": "m", "finishReason": "end_turn", "usage": usage});
     host.answer(&json!(1), &done);
-    assert!(
-        host.reports
-            .iter()
-            .any(|report| { matches!(report, Report::InferenceAnswered { chunks: 2, chunks_agree: Some(true), .. }) })
-    );
-    assert!(matches!(host.reports.last(), Some(Report::Remembered { source, .. }) if source == "memory.consolidation"));
+    let answered = host.reports.iter().find(|report| report["report"] == "inference_answered").expect("told");
+    assert_eq!((&answered["chunks"], &answered["chunks_agree"]), (&json!(2), &json!(true)));
+    assert_eq!((&answered["model"], &answered["finish_reason"]), (&json!("m"), &json!("end_turn")));
+    assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "memory.consolidation"}));
     host.notify("inference/chunk", &json!({"requestId": 1, "index": 2, "delta": "late"}));
-    assert_eq!(host.reports.last(), Some(&Report::Orphan { id: "1".to_owned() }));
+    assert_eq!(host.told(), &json!({"report": "orphan", "id": "1"}));
     let info = host.fire(&json!({"kind": "model_info"}));
     assert_eq!(info[0]["params"], json!({}));
     host.notify("featureSets/update", &json!({"disabled": ["memory.consolidation"]}));
@@ -253,10 +279,7 @@ fn events_reach_who_subscribed() {
         (&json!("test"), Some(1))
     );
     host.tool("events_unsubscribe", &json!({"subscriptionId": id}));
-    assert_eq!(
-        host.reports.last(),
-        Some(&Report::Subscription { id: id.as_str().expect("an id").to_owned(), became: "removed" })
-    );
+    assert_eq!(host.told(), &json!({"report": "subscription", "id": id, "became": "removed"}));
     assert!(host.fire(&emitted).is_empty());
     let (mut host, _) = Host::ready(config_without("mcpe"), "2025-11-25", &json!({}));
     assert_eq!(host.request("tools/call", &json!({"name": "events_list"}))["error"]["code"], -32602);
@@ -267,5 +290,5 @@ fn events_reach_who_subscribed() {
 fn nothing_goes_out_before_the_handshake_is_over() {
     let mut host = Host::raw(Config::default());
     assert!(host.fire(&json!({"kind": "reminder", "body": "x"})).is_empty());
-    assert_eq!(host.unsent(), Some(&Unsent::NotReady));
+    assert_eq!(host.unsent(), &json!({"why": "not_ready"}));
 }

@@ -102,7 +102,8 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let (mut connection, handshake) = match peer::open(&server, link, &args.client, capabilities, context).await {
+        let options = args.client.with_handshake();
+        let (mut connection, handshake) = match peer::open(&server, link, &options, capabilities, context).await {
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),
         };

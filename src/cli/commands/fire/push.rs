@@ -7,8 +7,8 @@ use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, values};
 use crate::drive::client::Answer;
-use crate::extension::mcpl::push::{PushContent, PushEvent, judge};
-use crate::extension::mcpl::server::{Draft, PROACTIVE};
+use crate::extension::mcpl::push::{Draft, judge};
+use crate::extension::mcpl::server::{PROACTIVE, Settings};
 use crate::extension::{Declared, Side, mcpl};
 use crate::render::line::{duration, visible_text};
 use crate::server::{Fired, Plan, Report};
@@ -83,10 +83,11 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
     if let Some(name) = &args.session {
         return push_into(&live::find(name)?, args, context);
     }
-    let push = Fired::Push(draft(args)?);
+    let push = Fired::new("push", draft(args)?);
     let mut config = args.common.config();
     if let Some(name) = &args.feature_set {
-        config.push_sets = vec![name.clone()];
+        let settings = json!(Settings { push_sets: vec![name.clone()] });
+        config.settings.insert(mcpl::DESCRIPTOR.name.to_owned(), settings);
     }
     let mut on_signal = Vec::new();
     if args.on_signal {
@@ -109,16 +110,21 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
     let mut settled = 0;
     let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
     run_server("push", config, on_signal, &args.common, context, |fact| {
-        match fact {
-            Report::Ready => is_ready.set(true),
-            Report::Sent { .. } => sent.set(sent.get() + 1),
-            Report::PushAnswered { accepted: Some(true), late: false, .. } => accepted.set(accepted.get() + 1),
-            _ => {}
-        }
-        let is_settled = matches!(
-            fact,
-            Report::PushAnswered { .. } | Report::Refused { .. } | Report::Unanswered { .. } | Report::NotSent { .. }
-        );
+        let is_settled = match fact {
+            Report::Room(fact) => {
+                accepted.set(accepted.get() + u64::from(is_accepted(fact)));
+                fact["report"] == "push_answered"
+            }
+            Report::Ready => {
+                is_ready.set(true);
+                false
+            }
+            Report::Sent { .. } => {
+                sent.set(sent.get() + 1);
+                false
+            }
+            _ => matches!(fact, Report::Refused { .. } | Report::Unanswered { .. } | Report::NotSent { .. }),
+        };
         settled += u64::from(is_settled);
         match is_settled {
             false => Reaction::Quiet,
@@ -137,7 +143,7 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
 fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (mut accepted, mut failed) = (false, None);
     let mut tell = |fact: &Value| {
-        accepted |= fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false;
+        accepted |= is_accepted(fact);
         let shown = match args.format {
             Format::Human => for_people(fact),
             Format::Json => fact.to_string(),
@@ -145,7 +151,7 @@ fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outco
         failed = args.common.write_fact(fact).and_then(|()| context.printer.line(&shown)).err();
     };
     if session.text("role") == Some("serve") {
-        let fired = serde_json::to_value(Fired::Push(draft(args)?)).unwrap_or_default();
+        let fired = json!(Fired::new("push", draft(args)?));
         live::fire(session, &fired, args.common.answer_timeout(), |fact| {
             if fact["report"] != "sent" {
                 tell(fact);
@@ -166,16 +172,12 @@ fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Val
     let server = opening.handshake.as_ref().map(|handshake| handshake.server_capabilities.clone());
     let declared =
         Declared { client: opening.client_capabilities, server: server.unwrap_or_default(), ..Declared::default() };
-    let Draft { text, event_id, feature_set, origin } = draft(args)?;
-    let event = PushEvent {
-        feature_set: feature_set.or_else(|| pushing_set(&declared)).unwrap_or_else(|| PROACTIVE.to_owned()),
-        event_id: event_id.unwrap_or_else(|| format!("evt_{}", uuid::Uuid::now_v7())),
-        timestamp: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
-        origin,
-        content: PushContent::Text(text),
-    };
+    let mut draft = draft(args)?;
+    draft.feature_set.get_or_insert_with(|| pushing_set(&declared).unwrap_or_else(|| PROACTIVE.to_owned()));
+    draft.event_id.get_or_insert_with(|| format!("evt_{}", uuid::Uuid::now_v7()));
+    let params = draft.params(&jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
     let id = format!("{}1", live::id_prefix());
-    let request = json!({"jsonrpc": "2.0", "id": id, "method": mcpl::PUSH_EVENT, "params": event.params()});
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": mcpl::PUSH_EVENT, "params": params});
     let timeout = args.common.answer_timeout();
     let answer = match live::send(session, "client", &request.to_string(), timeout) {
         Ok(answer) => answer,
@@ -198,7 +200,7 @@ fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Val
             "message": verdict.reason, "latency_us": micros(latency), "late": false, "deviations": verdict.deviations,
         }),
         None => json!({
-            "report": "push_answered", "id": id, "event_id": event.event_id, "accepted": verdict.accepted,
+            "report": "push_answered", "id": id, "event_id": draft.event_id, "accepted": verdict.accepted == Some(true),
             "inference_id": verdict.inference_id, "reason": verdict.reason, "latency_us": micros(latency),
             "late": false, "deviations": verdict.deviations,
         }),
@@ -241,6 +243,11 @@ fn for_people(fact: &Value) -> String {
         told.push_str(&format!("\nodd     {words}"));
     }
     told.lines().map(visible_text).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a fact is that the host took a push, in time.
+fn is_accepted(fact: &Value) -> bool {
+    fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false
 }
 
 /// The first feature set of the server's that pushes.

@@ -99,13 +99,13 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
 fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Option<Answer>, CommandError> {
     let envelope = Envelope::scan(message);
     let params = match envelope.params.map(serde_json::from_slice) {
-        None => Value::Null,
+        None => json!({}),
         Some(params) => params.map_err(|error| CommandError::usage(format!("the message is no JSON: {error}")))?,
     };
     let method = envelope.method.as_deref().unwrap_or_default().to_owned();
     let fire = match envelope.kind {
-        MessageKind::Request => Fired::Request { method, params },
-        MessageKind::Notification => Fired::Notification { method, params },
+        MessageKind::Request => Fired::new("request", json!({"method": method, "params": params})),
+        MessageKind::Notification => Fired::new("notification", json!({"method": method, "params": params})),
         _ => {
             return Err(CommandError::usage("with --listen only a request or a notification can be sent")
                 .hint("anything goes into a live session: --session NAME"));

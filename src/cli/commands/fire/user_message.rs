@@ -95,7 +95,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
             let told = "the answer to a notification would go to the session's own client; `show --session` tells it";
             context.printer.note(told);
         }
-        let engine = UserMessageFire::new(server.config(&args.client, json!({})), firing(args));
+        let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let told = watch(&mut runner, args, context).await;
         let stderr = std::mem::take(&mut runner.stderr);

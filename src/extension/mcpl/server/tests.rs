@@ -1,11 +1,19 @@
 use super::super::SCHEMAS;
-use super::notes::{KEPT, Notes};
+use super::negotiated::{NOT_ENABLED, UNKNOWN_SET};
 use super::*;
+use crate::extension::server::Store;
+use crate::extension::server::notes::{KEPT, Notes};
 
-fn host(extra: &Value) -> Mcpl {
+fn host(extra: &Value) -> Negotiated {
     let mut block = json!({"version": "0.4", "pushEvents": true, "inferenceRequest": {"streaming": true}});
     block.as_object_mut().expect("an object").extend(extra.as_object().cloned().expect("an object"));
-    Mcpl::negotiate(&json!({"experimental": {"mcpl": block}}), &[]).expect("negotiated")
+    let mut negotiated = Negotiated::default();
+    assert!(negotiated.negotiate(&json!({"experimental": {"mcpl": block}})));
+    negotiated
+}
+
+fn withheld(mcpl: &Negotiated, method: &str, set: &str) -> Value {
+    mcpl.may_send(method, set).map_or_else(|reason| json!(reason), |()| Value::Null)
 }
 
 fn fits(name: &str, value: &Value) {
@@ -14,7 +22,8 @@ fn fits(name: &str, value: &Value) {
 
 #[test]
 fn nothing_is_negotiated_with_a_plain_host() {
-    assert!(Mcpl::negotiate(&json!({"experimental": {}}), &[]).is_none());
+    assert!(!Negotiated::default().negotiate(&json!({"experimental": {}})));
+    assert_eq!(McplSide::default().declare(&json!({"experimental": {}})), []);
     fits("capability:server", &host(&json!({})).block());
 }
 
@@ -22,15 +31,18 @@ fn nothing_is_negotiated_with_a_plain_host() {
 fn sets_named_from_outside_are_declared_push_and_obey_updates() {
     let names = ["gitlab.notifications".to_owned(), PROACTIVE.to_owned()];
     let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
-    let mut mcpl = Mcpl::negotiate(&capabilities, &names).expect("negotiated");
+    let mut mcpl = McplSide::default();
+    mcpl.configure(&json!(Settings { push_sets: names.to_vec() })).expect("settings");
+    assert!(mcpl.configure(&json!({"push_set": []})).is_err());
+    let declared = mcpl.declare(&capabilities);
+    assert_eq!(declared[0].path, ["experimental", "mcpl"]);
+    let mut mcpl = mcpl.negotiated;
     fits("capability:server", &mcpl.block());
     assert_eq!(mcpl.block()["featureSets"]["gitlab.notifications"]["uses"], json!(["pushEvents"]));
     assert_eq!(mcpl.may_send(PUSH_EVENT, "gitlab.notifications"), Ok(()));
     mcpl.update(&json!({"disabled": ["gitlab.*"]}));
-    assert_eq!(
-        mcpl.may_send(PUSH_EVENT, "gitlab.notifications"),
-        Err(Withheld::Disabled("gitlab.notifications".to_owned()))
-    );
+    let why = json!({"why": "feature_set_disabled", "feature_set": "gitlab.notifications"});
+    assert_eq!(withheld(&mcpl, PUSH_EVENT, "gitlab.notifications"), why);
 }
 
 #[test]
@@ -38,36 +50,37 @@ fn updates_are_changes_and_wildcards_reach_all_below() {
     let mut mcpl = host(&json!({}));
     let update = mcpl.update(&json!({"disabled": ["memory.*", "nobody's"]}));
     assert_eq!((update.disabled.len(), update.unknown), (4, vec!["nobody's".to_owned()]));
-    assert!(mcpl.is_on(NOTES) && !mcpl.is_on(PROACTIVE));
-    assert_eq!(mcpl.may_send(PUSH_EVENT, PROACTIVE), Err(Withheld::Disabled(PROACTIVE.to_owned())));
+    assert!(mcpl.is_on(NOTES_SET) && !mcpl.is_on(PROACTIVE));
+    assert_eq!(withheld(&mcpl, PUSH_EVENT, PROACTIVE)["why"], "feature_set_disabled");
     assert_eq!(mcpl.gate(RETRIEVAL).map_err(|refusal| refusal.code), Err(NOT_ENABLED));
     assert_eq!(mcpl.update(&json!({"enabled": [PROACTIVE]})).enabled, [PROACTIVE]);
     assert_eq!(mcpl.may_send(PUSH_EVENT, PROACTIVE), Ok(()));
     assert!(!mcpl.is_on(RETRIEVAL));
-    assert_eq!(mcpl.update(&json!({"enabled": [NOTES], "disabled": [NOTES]})).disabled, [NOTES]);
+    assert_eq!(mcpl.update(&json!({"enabled": [NOTES_SET], "disabled": [NOTES_SET]})).disabled, [NOTES_SET]);
 }
 
 #[test]
 fn what_the_host_or_the_set_lacks_is_told() {
     let mcpl = host(&json!({"pushEvents": false, "modelInfo": false}));
-    assert_eq!(mcpl.may_send(PUSH_EVENT, PROACTIVE), Err(Withheld::HostLacks("pushEvents")));
-    assert_eq!(mcpl.may_ask_model(), Err(Withheld::HostLacks("modelInfo")));
+    let why = json!({"why": "host_lacks", "capability": "pushEvents"});
+    assert_eq!(withheld(&mcpl, PUSH_EVENT, PROACTIVE), why);
+    assert_eq!(mcpl.may_ask_model(), Err(Unsent::host_lacks("modelInfo")));
     let mcpl = host(&json!({}));
-    assert_eq!(mcpl.may_send(PUSH_EVENT, NOTES), Err(Withheld::NotUsed(NOTES.to_owned(), "pushEvents")));
-    assert_eq!(mcpl.may_send(INFERENCE, "x"), Err(Withheld::UnknownSet("x".to_owned())));
+    let why = json!({"why": "not_in_uses", "feature_set": NOTES_SET, "uses": "pushEvents"});
+    assert_eq!(withheld(&mcpl, PUSH_EVENT, NOTES_SET), why);
+    assert_eq!(withheld(&mcpl, INFERENCE, "x"), json!({"why": "unknown_feature_set", "feature_set": "x"}));
     assert_eq!(mcpl.gate("x").map_err(|refusal| refusal.code), Err(UNKNOWN_SET));
 }
 
 #[test]
 fn what_it_words_fits_the_proposal() {
-    let draft = Draft { text: "a commit".to_owned(), ..Draft::default() };
-    fits("push/event:params", &draft.params("evt_1", "2026-01-23T10:30:00Z", "s"));
-    fits("inference/request:params", &host(&json!({})).inference(&Ask { stream: true, ..Ask::default() }, &["a"]));
+    let ask = Ask { stream: true, ..Ask::default() };
+    fits("inference/request:params", &inference(&ask, &["a"], true));
     fits("context/beforeInference:result", &injections(&[]));
-    fits("context/beforeInference:result", &injections(&[Memory { id: "mem_1", content: "x" }]));
+    fits("context/beforeInference:result", &injections(&Store::default().memories.search("schema", 1)));
     fits("context/afterInference:result", &unmodified());
     let mute = host(&json!({"inferenceRequest": {}}));
-    assert_eq!(mute.inference(&Ask { stream: true, ..Ask::default() }, &[])["stream"], json!(false));
+    assert_eq!(inference(&ask, &[], mute.can_stream())["stream"], json!(false));
 }
 
 #[test]
@@ -95,6 +108,6 @@ fn pruned_checkpoints_are_not_found() {
         notes.add("n", &Value::Null, format!("chk_{number}"));
     }
     let refusal = notes.rollback("chk_0").expect_err("pruned");
-    assert_eq!((refusal.code, refusal.data), (-32005, json!({"checkpoint": "chk_0"})));
+    assert_eq!((refusal.code, refusal.data), (-32005, Some(json!({"checkpoint": "chk_0"}))));
     assert!(notes.rollback("chk_1").is_ok());
 }

@@ -1,4 +1,4 @@
-//! Notes as branching state (§8): a tree of checkpoints, full data for the first and a patch from then on.
+//! Notes as branching state (seed 002 §8): a tree of checkpoints, full data for the first and a patch from then on.
 
 use super::Refusal;
 use serde_json::{Value, json};
@@ -55,8 +55,8 @@ impl Notes {
     /// -32005 where the checkpoint is pruned or was never there (§8.7).
     pub fn rollback(&mut self, checkpoint: &str) -> Result<Value, Refusal> {
         if self.find(checkpoint).is_none() {
-            let data = json!({"checkpoint": checkpoint});
-            return Err(Refusal { code: CHECKPOINT_NOT_FOUND, message: "Checkpoint not found", data });
+            let refusal = Refusal::new(CHECKPOINT_NOT_FOUND, "Checkpoint not found");
+            return Err(refusal.about(json!({"checkpoint": checkpoint})));
         }
         self.current = Some(checkpoint.to_owned());
         Ok(json!({"checkpoint": checkpoint, "success": true}))

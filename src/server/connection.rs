@@ -1,0 +1,120 @@
+//! What the server and its rooms act through: time, ids, the way out, requests of its own, the store.
+
+use super::outgoing::Asking;
+use super::timers::Timers;
+use super::{Config, Output, Report};
+use crate::extension::server::{ServerCx, Store};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// One connection, from the server's side.
+pub struct Connection {
+    /// Since it began.
+    pub now: Duration,
+    /// What is due when.
+    pub timers: Timers,
+    /// The open requests of the server's own.
+    pub asking: Asking,
+    /// The host's name.
+    pub client: String,
+    /// Resources that the host watches.
+    pub watched: BTreeSet<String>,
+    /// What is remembered.
+    pub store: Store,
+    name: String,
+    wall_base_ns: i64,
+    rng: fastrand::Rng,
+    out: Vec<Output>,
+}
+
+impl Connection {
+    /// A connection that begins now.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            now: Duration::ZERO,
+            timers: Timers::default(),
+            asking: Asking::new(config.answer_deadline),
+            client: String::new(),
+            watched: BTreeSet::new(),
+            store: Store::default(),
+            name: config.name.clone(),
+            wall_base_ns: config.wall_base_ns,
+            rng: fastrand::Rng::with_seed(config.seed),
+            out: Vec::new(),
+        }
+    }
+
+    /// What came of the inputs since it was last asked.
+    pub fn take_out(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Reports a fact.
+    pub fn tell(&mut self, report: Report) {
+        self.out.push(Output::Report(report));
+    }
+
+    /// Sends a message.
+    pub fn put(&mut self, message: impl std::fmt::Display) {
+        self.out.push(Output::Send(message.to_string().into_bytes()));
+    }
+}
+
+impl ServerCx for Connection {
+    fn now(&self) -> Duration {
+        self.now
+    }
+
+    fn wall_ns(&self) -> i64 {
+        let since = i64::try_from(self.now.as_nanos()).unwrap_or(i64::MAX);
+        self.wall_base_ns.saturating_add(since)
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) {
+        self.rng.fill(bytes);
+    }
+
+    fn server(&self) -> &str {
+        &self.name
+    }
+
+    fn client(&self) -> &str {
+        &self.client
+    }
+
+    fn store(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn notify(&mut self, method: &str, params: &Value) {
+        self.put(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> String {
+        self.notify(method, params);
+        self.tell(Report::Sent { method: method.to_owned(), id: None });
+        format!("sent {method}")
+    }
+
+    fn ask(&mut self, method: &str, params: &Value, about: Value) -> String {
+        let id = self.open(method, about);
+        self.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.tell(Report::Sent { method: method.to_owned(), id: Some(id) });
+        format!("sent {method} with id {id}")
+    }
+
+    fn about(&mut self, id: i64) -> Option<&mut Value> {
+        self.asking.about(id)
+    }
+
+    fn report(&mut self, fact: Value) {
+        self.tell(Report::Room(fact));
+    }
+
+    fn changed(&mut self, uri: &str) {
+        if self.watched.contains(uri) {
+            self.notify("notifications/resources/updated", &json!({"uri": uri}));
+        }
+    }
+}

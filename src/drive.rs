@@ -3,5 +3,6 @@
 pub mod client;
 pub mod server;
 pub mod sessions;
+pub mod simulate;
 
 pub use client::{Connection, Failure};

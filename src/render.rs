@@ -4,8 +4,10 @@
 
 pub mod diff;
 pub mod findings;
+pub mod junit;
 pub mod line;
 pub mod pretty;
 pub mod progress;
+pub mod scenario;
 pub mod style;
 pub mod unified;

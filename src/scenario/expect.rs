@@ -326,9 +326,21 @@ impl WantResult {
     }
 }
 
+impl Want {
+    /// What was seen, for a report: its beginning, or where it has what it must not have.
+    pub fn shown(&self, sight: &Sight<'_>) -> String {
+        if let (Self::Prompt(want), Sight::Prompt(prompt)) = (self, sight) {
+            let texts: Vec<&str> = want.parts(prompt).map(|part| part.text.as_str()).collect();
+            let text = texts.join("\n");
+            let found = want.lacks.as_ref().and_then(|lacked| text.find(lacked.as_str())).unwrap_or(0);
+            return clip(&text[found..], SHOWN).into_owned();
+        }
+        sight.shown()
+    }
+}
+
 impl Sight<'_> {
-    /// The beginning of what was seen, for a report.
-    pub fn shown(&self) -> String {
+    fn shown(&self) -> String {
         match self {
             Self::Message(message) => {
                 let text = String::from_utf8_lossy(message.bytes);

@@ -41,7 +41,8 @@ impl Open {
         });
         match fits {
             Ok(()) if self.limit().is_some_and(|limit| now > limit) => {
-                self.late.get_or_insert_with(|| (now, sight.shown()));
+                let want = &self.want;
+                self.late.get_or_insert_with(|| (now, want.shown(sight)));
                 false
             }
             Ok(()) => {
@@ -67,7 +68,7 @@ impl Open {
     fn note_nearest(&mut self, near: u32, why: &str, sight: &Sight<'_>) {
         // What is something else altogether is not near.
         if near > self.nearest.as_ref().map_or(0, |nearest| nearest.0) {
-            self.nearest = Some((near, why.to_owned(), sight.shown()));
+            self.nearest = Some((near, why.to_owned(), self.want.shown(sight)));
         }
     }
 

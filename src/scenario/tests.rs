@@ -33,7 +33,7 @@ fn every_complaint_has_its_place() {
         ("steps:\n  - {server: other, fire: {kind: log, data: x}}\n", 6, 14, "\"other\" is not a built-in server"),
         ("steps:\n  - {server: memory, fire: {kind: nothing}}\n", 6, 28, "nothing to fire"),
         ("steps:\n  - allow: {server: memory, proposal: conversatoin}\n", 6, 39, "there is no proposal"),
-        ("steps:\n  - user: a\n    model: {calls: [{tool: t, server: nobody}]}\n", 7, 40, "there is no server"),
+        ("steps:\n  - user: a\n    model: {calls: [{tool: t, server: nobody}]}\n", 7, 39, "there is no server"),
         ("steps:\n  - repeat: {times: 2, steps: [{disconnect: nobody}]}\n", 6, 45, "there is no server"),
         (
             "host: {policy: {all: {conversation: {dedline: 1s}}}}\n",

@@ -228,7 +228,7 @@ host: {project: demo}
 steps:
   - revoke: {server: memory, proposal: conversation}
   - user: the database schema
-    expect: [{prompt: {lacks: tenant}}]
+    expect: [{prompt: {slot: conversation.context, lacks: tenant}}]
   - allow: {server: memory}
   - user: {text: the database schema, agent: sub}
     expect: [{message: {method: conversation/userMessage}, never: true}]

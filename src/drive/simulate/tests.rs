@@ -168,6 +168,25 @@ faults:
 }
 
 #[test]
+fn where_nothing_more_happens_the_scenario_ends_and_says_where() {
+    let played = play(&format!(
+        "{PLAIN}
+host: {{policy: {{all: {{host: {{tool_timeout: none}}}}}}}}
+steps:
+  - tool: {{name: echo, arguments: {{message: x}}}}
+    expect: [message: {{method: tools/call, direction: s2c}}]
+  - user: never said
+    expect: [prompt: {{contains: never said}}]
+faults: [{{direction: s2c, method: tools/call, drop: true}}]
+"
+    ));
+    let report = played.report;
+    assert_eq!(verdicts(&report), [Failed, NotReached], "{report:?}");
+    assert_eq!(report.problems.len(), 1);
+    assert_eq!((report.problems[0].place.line, report.steps), (8, 1));
+}
+
+#[test]
 fn events_come_at_their_times_beside_the_steps() {
     let played = play(&format!(
         "{ONE}

@@ -11,6 +11,7 @@ pub mod extension;
 pub mod host;
 pub mod protocol;
 pub mod render;
+pub mod scenario;
 pub mod server;
 pub mod session;
 pub mod tap;

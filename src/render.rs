@@ -5,9 +5,11 @@
 pub mod diff;
 pub mod findings;
 pub mod host;
+pub mod junit;
 pub mod line;
 pub mod pretty;
 pub mod progress;
+pub mod scenario;
 pub mod style;
 pub mod table;
 pub mod unified;

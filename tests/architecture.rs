@@ -17,11 +17,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("diff", &["wire", "trace", "protocol", "extension", "session"]),
     ("host", &["wire", "protocol", "extension"]),
     ("server", &["wire", "protocol", "extension"]),
+    ("scenario", &["wire", "trace", "extension", "session", "host", "server"]),
     ("transport", &["wire", "protocol"]),
     ("tap", &["wire", "trace", "protocol", "transport"]),
-    ("drive", &["wire", "host", "server", "transport"]),
+    ("drive", &["wire", "extension", "host", "server", "scenario", "transport"]),
     ("exchange", &["wire", "trace"]),
-    ("render", &["wire", "extension", "validate", "diff"]),
+    ("render", &["wire", "extension", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
 ];
 

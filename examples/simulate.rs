@@ -1,0 +1,31 @@
+//! Plays a scenario in virtual time and tells what came of it, and how fast: `cargo run --release --example simulate
+//! -- FILE`. Exit code 1 where an expectation failed.
+
+use mcpreel::drive::simulate::{Around, echo, simulate};
+use mcpreel::render::scenario;
+use mcpreel::render::style::Palette;
+use mcpreel::scenario::{Scenario, Seen};
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let file = std::env::args().nth(1).ok_or("which scenario? give its file")?;
+    let scenario = Scenario::read(&std::fs::read_to_string(&file)?)?;
+    let (mut prompts, mut messages) = (0u32, 0u32);
+    let mut observe = |_: Duration, seen: &Seen<'_>| match seen {
+        Seen::Prompt(_) => prompts += 1,
+        Seen::Message { .. } => messages += 1,
+        _ => {}
+    };
+    let began = Instant::now();
+    let report = simulate(&scenario, Around { wall_base_ns: 0, model: &mut echo, observe: &mut observe })?;
+    let took = began.elapsed().as_secs_f64();
+    let mut text = String::new();
+    scenario::text(&report, &file, true, &Palette::plain(), &mut text)?;
+    let rate = f64::from(prompts) / took;
+    let mut out = std::io::stdout();
+    writeln!(out, "{text}{prompts} prompts and {messages} messages in {took:.3} s: {rate:.0} prompts a second")?;
+    Ok(if report.is_passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,422 @@
+//! What is expected, and whether something seen is it: if not, how near it came and what was wrong with it.
+//!
+//! Never: when something is judged (see `judge`).
+
+use super::format::Place;
+use super::pairs::About;
+use super::plan::{fill, fill_value};
+use crate::extension::clip;
+use crate::extension::host::{Fact, ServerId};
+use crate::host::engine::Done;
+use crate::host::prompt::{Part, Prompt};
+use crate::session::filter::{Facts, Filter};
+use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
+use crate::wire::{Direction, Envelope, Framing, MessageKind};
+use globset::GlobMatcher;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::time::Duration;
+
+/// How much of what was seen a report shows.
+const SHOWN: usize = 240;
+
+/// One expectation.
+#[derive(Clone, Debug)]
+pub(super) struct Expectation {
+    pub place: Place,
+    pub id: Option<String>,
+    /// The same in words.
+    pub what: String,
+    pub want: Want,
+    pub bound: Bound,
+    pub within: Option<Duration>,
+    /// Only once that one is met, by its place among all.
+    pub after: Option<usize>,
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    AtLeast(u64),
+    Exactly(u64),
+    Never,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Want {
+    Message(Box<WantMessage>),
+    Prompt(WantPrompt),
+    Fact(WantFact),
+    Result(WantResult),
+    /// Whether no rule is to be broken; told by the runner at the end.
+    Validates(bool),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct WantMessage {
+    pub server: Option<ServerId>,
+    pub direction: Option<Direction>,
+    pub method: Option<GlobMatcher>,
+    pub kind: Option<MessageKind>,
+    pub content: Option<Value>,
+    pub pointer: Vec<(String, Value)>,
+    pub filter: Option<Filter>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct WantPrompt {
+    pub turn: Option<u64>,
+    pub round: Option<u64>,
+    pub server: Option<String>,
+    pub slot: Option<String>,
+    pub contains: Option<String>,
+    pub lacks: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct WantFact {
+    pub room: Option<String>,
+    pub what: Option<String>,
+    pub server: Option<ServerId>,
+    pub contains: Option<String>,
+    pub data: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct WantResult {
+    pub pointer: String,
+    pub equals: Option<Value>,
+    pub contains: Option<String>,
+    pub lacks: Option<String>,
+}
+
+/// Something that was seen, ready to be looked at.
+pub(super) enum Sight<'a> {
+    Message(Message<'a>),
+    Prompt(&'a Prompt),
+    Fact(&'a Fact),
+    Result(&'a Value),
+}
+
+/// A message with what is known around it.
+pub(super) struct Message<'a> {
+    pub at: Duration,
+    pub server: ServerId,
+    pub direction: Direction,
+    pub bytes: &'a [u8],
+    pub envelope: &'a Envelope<'a>,
+    pub about: &'a About,
+    pub content: OnceCell<Value>,
+}
+
+/// Why something is not what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Miss {
+    /// How near it came: higher is nearer; 0 is something else altogether.
+    pub near: u32,
+    pub why: String,
+    /// It is what must not be.
+    pub breaks: bool,
+}
+
+fn miss(near: u32, why: impl Into<String>) -> Result<(), Miss> {
+    Err(Miss { near, why: why.into(), breaks: false })
+}
+
+impl Want {
+    /// What is expected in one repetition.
+    pub fn filled(&self, n: u64) -> Self {
+        let text = |text: &Option<String>| text.as_ref().map(|text| fill(text, n));
+        let value = |value: &Option<Value>| value.as_ref().map(|value| fill_value(value, n));
+        match self {
+            Self::Message(want) => {
+                let pointer = want.pointer.iter().map(|(at, value)| (at.clone(), fill_value(value, n))).collect();
+                let filled = WantMessage { content: value(&want.content), pointer, ..(**want).clone() };
+                Self::Message(Box::new(filled))
+            }
+            Self::Prompt(want) => {
+                let (contains, lacks) = (text(&want.contains), text(&want.lacks));
+                Self::Prompt(WantPrompt { contains, lacks, ..want.clone() })
+            }
+            Self::Fact(want) => {
+                let (contains, data) = (text(&want.contains), value(&want.data));
+                Self::Fact(WantFact { contains, data, ..want.clone() })
+            }
+            Self::Result(want) => {
+                let (contains, lacks) = (text(&want.contains), text(&want.lacks));
+                Self::Result(WantResult { equals: value(&want.equals), contains, lacks, ..want.clone() })
+            }
+            Self::Validates(is_clean) => Self::Validates(*is_clean),
+        }
+    }
+
+    /// Whether it is looked for among things of this kind.
+    pub fn is_about(&self, sight: &Sight<'_>) -> bool {
+        matches!(
+            (self, sight),
+            (Self::Message(_), Sight::Message(_))
+                | (Self::Prompt(_), Sight::Prompt(_))
+                | (Self::Fact(_), Sight::Fact(_))
+                | (Self::Result(_), Sight::Result(_))
+        )
+    }
+
+    /// Whether this is it.
+    pub fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
+        match (self, sight) {
+            (Self::Message(want), Sight::Message(message)) => want.fits(message),
+            (Self::Prompt(want), Sight::Prompt(prompt)) => want.fits(prompt),
+            (Self::Fact(want), Sight::Fact(fact)) => want.fits(fact),
+            (Self::Result(want), Sight::Result(value)) => want.fits(value),
+            _ => miss(0, ""),
+        }
+    }
+
+    /// Whether it may still come when the action is over.
+    pub fn may_follow(&self) -> bool {
+        matches!(self, Self::Message(_) | Self::Fact(_))
+    }
+}
+
+impl WantMessage {
+    fn fits(&self, message: &Message<'_>) -> Result<(), Miss> {
+        let method = message.about.method.as_deref();
+        if let Some(glob) = self.method.as_ref().filter(|glob| !method.is_some_and(|method| glob.is_match(method))) {
+            return miss(0, format!("its method is {}, not {}", method.unwrap_or("none"), glob.glob()));
+        }
+        if self.server.is_some_and(|server| server != message.server) {
+            return miss(1, "it is on another server's connection");
+        }
+        if let Some(wanted) = self.direction.filter(|direction| *direction != message.direction) {
+            return miss(2, format!("it goes {}, not {}", message.direction.short(), wanted.short()));
+        }
+        if let Some(wanted) = self.kind.filter(|kind| *kind != message.envelope.kind) {
+            return miss(3, format!("it is a {}, not a {}", message.envelope.kind.name(), wanted.name()));
+        }
+        if self.filter.as_ref().is_some_and(|filter| !message.passes(filter)) {
+            return miss(4, "it does not pass the filter");
+        }
+        for (pointer, wanted) in &self.pointer {
+            match message.content().pointer(pointer) {
+                None => return miss(5, format!("there is nothing at {pointer}")),
+                Some(found) => same(wanted, found, pointer).or_else(|why| miss(6, why))?,
+            }
+        }
+        match &self.content {
+            Some(wanted) => part_of(wanted, message.content(), &mut String::new()).or_else(|why| miss(7, why)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Message<'_> {
+    fn content(&self) -> &Value {
+        self.content.get_or_init(|| {
+            self.envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+        })
+    }
+
+    fn passes(&self, filter: &Filter) -> bool {
+        let id = self.envelope.id.map(|id| match id.as_integer() {
+            Some(number) => RecordedId::Integer(number),
+            None => RecordedId::Text(id.0.into()),
+        });
+        let flags = Flags::toward(self.direction);
+        let header = EventHeader {
+            seq: 0,
+            time: nanos(self.at),
+            stream: u32::try_from(self.server.0).unwrap_or(u32::MAX),
+            exchange: 0,
+            kind: EventKind::Message,
+            flags: if self.envelope.tool_error { flags.with(Flags::TOOL_ERROR) } else { flags },
+            framing: Framing::Lf,
+            len: u32::try_from(self.bytes.len()).unwrap_or(u32::MAX),
+            offset: 0,
+            message: Some(MessageHeader { kind: self.envelope.kind, method: None, id }),
+        };
+        let facts = Facts {
+            header: &header,
+            method: self.about.method.as_deref(),
+            latency: self.about.latency.map(nanos),
+            tool: self.about.tool.as_deref(),
+            body: Some(self.bytes),
+        };
+        filter.decide(&facts) == Some(true)
+    }
+}
+
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+impl WantPrompt {
+    fn fits(&self, prompt: &Prompt) -> Result<(), Miss> {
+        if let Some(turn) = self.turn.filter(|turn| *turn != prompt.turn) {
+            return miss(0, format!("it is of turn {}, not {turn}", prompt.turn));
+        }
+        if let Some(round) = self.round.filter(|round| *round != prompt.round) {
+            return miss(1, format!("it is prompt {} of its turn, not {round}", prompt.round));
+        }
+        let has = |text: &str| self.parts(prompt).any(|part| part.text.contains(text));
+        if let Some(text) = self.lacks.as_ref().filter(|text| has(text)) {
+            return Err(Miss { near: 4, why: format!("it has {text:?}"), breaks: true });
+        }
+        if (self.server.is_some() || self.slot.is_some()) && self.lacks.is_none() && self.parts(prompt).next().is_none()
+        {
+            return miss(2, "nothing in it is from there");
+        }
+        match self.contains.as_ref().filter(|text| !has(text)) {
+            Some(text) => miss(3, format!("it lacks {text:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The parts that it is about.
+    fn parts<'a>(&'a self, prompt: &'a Prompt) -> impl Iterator<Item = &'a Part> {
+        prompt.parts.iter().filter(|part| {
+            let origin = part.origin.as_ref();
+            let is_from =
+                self.server.as_ref().is_none_or(|server| origin.is_some_and(|origin| origin.server == *server));
+            is_from && self.slot.as_ref().is_none_or(|slot| origin.is_some_and(|origin| origin.slot == *slot))
+        })
+    }
+}
+
+impl WantFact {
+    fn fits(&self, fact: &Fact) -> Result<(), Miss> {
+        if let Some(what) = self.what.as_ref().filter(|what| **what != fact.what) {
+            return miss(0, format!("it tells {:?}, not {what:?}", fact.what));
+        }
+        if let Some(room) = self.room.as_ref().filter(|room| **room != fact.room) {
+            return miss(0, format!("it is told by {}, not {room}", fact.room));
+        }
+        if self.server.is_some() && self.server != fact.server {
+            return miss(1, "it is about another server");
+        }
+        if let Some(text) = self.contains.as_ref().filter(|text| !fact.text.contains(*text)) {
+            return miss(2, format!("its words lack {text:?}"));
+        }
+        match &self.data {
+            Some(wanted) => part_of(wanted, &fact.data, &mut String::new()).or_else(|why| miss(3, why)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl WantResult {
+    fn fits(&self, value: &Value) -> Result<(), Miss> {
+        let Some(found) = value.pointer(&self.pointer) else {
+            return miss(1, format!("there is nothing at {}", self.pointer));
+        };
+        if let Some(wanted) = &self.equals {
+            same(wanted, found, &self.pointer).or_else(|why| miss(2, why))?;
+        }
+        let text: Cow<'_, str> = match found {
+            Value::String(text) => text.into(),
+            other => other.to_string().into(),
+        };
+        if let Some(wanted) = self.contains.as_ref().filter(|wanted| !text.contains(*wanted)) {
+            return miss(2, format!("it lacks {wanted:?}"));
+        }
+        match self.lacks.as_ref().filter(|wanted| text.contains(*wanted)) {
+            Some(wanted) => Err(Miss { near: 3, why: format!("it has {wanted:?}"), breaks: true }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Want {
+    /// What was seen, for a report: its beginning, or where it has what it must not have.
+    pub fn shown(&self, sight: &Sight<'_>) -> String {
+        if let (Self::Prompt(want), Sight::Prompt(prompt)) = (self, sight) {
+            let texts: Vec<&str> = want.parts(prompt).map(|part| part.text.as_str()).collect();
+            let text = texts.join("\n");
+            let found = want.lacks.as_ref().and_then(|lacked| text.find(lacked.as_str())).unwrap_or(0);
+            return clip(&text[found..], SHOWN).into_owned();
+        }
+        sight.shown()
+    }
+}
+
+impl Sight<'_> {
+    fn shown(&self) -> String {
+        match self {
+            Self::Message(message) => {
+                let text = String::from_utf8_lossy(message.bytes);
+                format!("{} {}", message.direction.short(), clip(&text, SHOWN))
+            }
+            Self::Prompt(prompt) => clip(&prompt.to_text(), SHOWN).into_owned(),
+            Self::Fact(fact) => {
+                clip(&format!("{} {}: {} {}", fact.room, fact.what, fact.text, fact.data), SHOWN).into_owned()
+            }
+            Self::Result(value) => clip(&value.to_string(), SHOWN).into_owned(),
+        }
+    }
+}
+
+/// What an order gave, to be looked at; `None` where it gives nothing.
+pub(super) fn outcome(done: &Done) -> Option<Value> {
+    let failed = |why: &str| serde_json::json!({"error": why});
+    match done {
+        Done::Tool(Ok(result)) => Some(result.clone()),
+        Done::Tool(Err(why)) | Done::Failed(why) => Some(failed(why)),
+        Done::Answer(message) => {
+            let envelope = Envelope::scan(message);
+            let parsed = |text: Option<&[u8]>| text.and_then(|text| serde_json::from_slice(text).ok());
+            Some(match parsed(envelope.result) {
+                Some(result) => result,
+                None => serde_json::json!({"error": parsed(envelope.error).unwrap_or(Value::Null)}),
+            })
+        }
+        Done::Turn { .. } | Done::Connected | Done::Ok | Done::Ended => None,
+    }
+}
+
+/// Whether the values are the same; numbers count by their value.
+fn same(wanted: &Value, found: &Value, place: &str) -> Result<(), String> {
+    if alike(wanted, found) {
+        return Ok(());
+    }
+    let place = if place.is_empty() { "it" } else { place };
+    Err(format!("{place} is {}, not {wanted}", clip(&found.to_string(), SHOWN)))
+}
+
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(name, value): (&String, &Value)| other.get(name).is_some_and(|other| alike(value, other));
+            one.len() == other.len() && one.iter().all(has)
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether all that is wanted is there: members of objects one by one, lists item by item, anything else the same.
+fn part_of(wanted: &Value, found: &Value, place: &mut String) -> Result<(), String> {
+    let below = |place: &mut String, name: &str, wanted: &Value, found: Option<&Value>| {
+        let length = place.len();
+        place.push('/');
+        place.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        let result = match found {
+            Some(found) => part_of(wanted, found, place),
+            None => Err(format!("there is nothing at {place}")),
+        };
+        place.truncate(length);
+        result
+    };
+    match (wanted, found) {
+        (Value::Object(wanted), Value::Object(found)) => {
+            wanted.iter().try_for_each(|(name, wanted)| below(place, name, wanted, found.get(name)))
+        }
+        (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => {
+            let mut pairs = wanted.iter().zip(found).enumerate();
+            pairs.try_for_each(|(at, (wanted, found))| below(place, &at.to_string(), wanted, Some(found)))
+        }
+        _ => same(wanted, found, place),
+    }
+}

@@ -1,0 +1,510 @@
+//! Plays a scenario, sans-IO. A runner connects a host to servers and lets the player lead:
+//!
+//! 1. it tells the player all that happens, by [`Player::see`];
+//! 2. after that, and when the time of the last [`Todo::Wait`] has come, it asks [`Player::next`] again and again, and
+//!    does what it says, until that is [`Todo::Wait`] or [`Todo::Finished`];
+//! 3. it asks [`Player::fate`] about each message that somebody sends, before anything else is done with it;
+//! 4. it asks [`Player::reply`] for the model's reply to each prompt, and a model where there is none;
+//! 5. at the end it takes the [`Report`].
+//!
+//! Times are those of the host's engine.
+//!
+//! Never: transports, clocks.
+
+use super::expect::{Message, Sight, outcome};
+use super::format::Place;
+use super::judge::Open;
+use super::pairs::Pairs;
+use super::plan::{Action, Event, Fault, Scenario, Step, fill_order, fill_reply, fill_value};
+use super::report::{FaultHits, Problem, Report};
+use super::{expect::Expectation, expect::Want};
+use crate::extension::host::{Fact, ServerId};
+use crate::host::engine::{Done, ModelReply, Order};
+use crate::host::prompt::Prompt;
+use crate::server::Fired;
+use crate::wire::{Direction, Envelope};
+use std::cell::OnceCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many problems are kept.
+const MOST_PROBLEMS: usize = 1000;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A message arrived, at the server or at the host: exactly these bytes.
+    Message {
+        /// Whose connection.
+        server: ServerId,
+        /// Which way it went.
+        direction: Direction,
+        /// The message.
+        bytes: &'a [u8],
+    },
+    /// The host told something.
+    Fact(&'a Fact),
+    /// The host laid out a prompt. Tell this before asking [`Player::reply`].
+    Prompt(&'a Prompt),
+    /// The host has done an order.
+    Done(&'a Done),
+    /// What was last to be fired was not, and why.
+    NotFired(&'a str),
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Todo {
+    /// Give the host this order.
+    Order(Order),
+    /// Let a built-in server send this.
+    Fire(ServerId, Fired),
+    /// Cut the connection to a server, and tell the host.
+    Disconnect(ServerId),
+    /// Nothing until something is seen, or until this time.
+    Wait(Option<Duration>),
+    /// It is over.
+    Finished,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives.
+    Pass,
+    /// It arrives so much later.
+    Delay(Duration),
+    /// It does not arrive.
+    Drop,
+    /// It arrives twice.
+    Duplicate,
+    /// This arrives in its place.
+    Replace(Vec<u8>),
+    /// The connection breaks, and it does not arrive.
+    Disconnect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Until the host has connected.
+    Connecting,
+    /// Between two steps.
+    Between,
+    /// A step lasts: its action, then what it expects.
+    Step,
+    /// All steps are done; what is expected of the whole within a time is waited for.
+    Draining,
+    /// The session is being ended.
+    Ending,
+    /// Until what is expected of the whole is decided.
+    Closing,
+    Over,
+}
+
+/// Steps that are being done, and how often yet.
+#[derive(Debug)]
+struct Frame {
+    steps: Arc<[Step]>,
+    at: usize,
+    /// Which repetition, from 1; `None` outside of any.
+    n: Option<u64>,
+    left: u64,
+}
+
+/// The step that lasts.
+#[derive(Debug)]
+struct Current {
+    place: Place,
+    n: Option<u64>,
+    replies: VecDeque<ModelReply>,
+    open: Vec<Open>,
+    /// Whether what the action gives is expected to be something.
+    judges_result: bool,
+    done: Option<Duration>,
+    /// When its action is done by itself.
+    until: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Upcoming {
+    at: Duration,
+    left: u64,
+}
+
+/// Plays a scenario. See the module.
+#[derive(Debug)]
+pub struct Player {
+    events: Vec<Event>,
+    upcoming: Vec<Upcoming>,
+    faults: Vec<Fault>,
+    /// How many messages fitted each fault.
+    fitted: Vec<u64>,
+    expectations: Vec<Arc<Expectation>>,
+    /// When, as the number of things seen, each was met last.
+    met: Vec<Option<u64>>,
+    seen: u64,
+    stage: Stage,
+    began: Duration,
+    frames: Vec<Frame>,
+    current: Option<Current>,
+    overall: Vec<Open>,
+    ended: Option<Duration>,
+    /// Which place the last thing fired is from.
+    fired: Place,
+    /// As messages are sent, for faults; as they arrive, for expectations.
+    sent: Pairs,
+    arrived: Pairs,
+    reads_messages: bool,
+    report: Report,
+}
+
+impl Player {
+    /// A player at the beginning.
+    pub fn new(scenario: &Scenario) -> Self {
+        let expectations = scenario.expectations.clone();
+        let hits = scenario.faults.iter().map(|fault| FaultHits { place: fault.place, hits: 0 }).collect();
+        let open = |index: &usize| {
+            let expectation = expectations.get(*index)?;
+            let is_ours = !matches!(expectation.want, Want::Validates(_));
+            is_ours.then(|| Open::new(*index, expectation, Duration::ZERO, None))
+        };
+        Self {
+            events: scenario.events.clone(),
+            upcoming: Vec::new(),
+            faults: scenario.faults.clone(),
+            fitted: vec![0; scenario.faults.len()],
+            met: vec![None; expectations.len()],
+            seen: 0,
+            stage: Stage::Connecting,
+            began: Duration::ZERO,
+            frames: vec![Frame { steps: Arc::clone(&scenario.steps), at: 0, n: None, left: 1 }],
+            current: None,
+            overall: scenario.overall.iter().filter_map(open).collect(),
+            ended: None,
+            fired: Place::default(),
+            sent: Pairs::default(),
+            arrived: Pairs::default(),
+            reads_messages: expectations.iter().any(|one| matches!(one.want, Want::Message(_))),
+            report: Report::new(&scenario.name, &expectations, hits),
+            expectations,
+        }
+    }
+
+    /// Sees something that happened.
+    pub fn see(&mut self, now: Duration, seen: &Seen<'_>) {
+        match seen {
+            Seen::Message { server, direction, bytes } if self.reads_messages => {
+                let envelope = Envelope::scan(bytes);
+                let about = self.arrived.note(now, *server, *direction, &envelope);
+                let (server, direction, content) = (*server, *direction, OnceCell::new());
+                let (envelope, about) = (&envelope, &about);
+                self.look(
+                    now,
+                    &Sight::Message(Message { at: now, server, direction, bytes, envelope, about, content }),
+                );
+            }
+            Seen::Message { .. } => {}
+            Seen::Fact(fact) => self.look(now, &Sight::Fact(fact)),
+            Seen::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
+            Seen::Done(done) => self.done(now, done),
+            Seen::NotFired(why) => self.problem(now, self.fired, format!("it was not fired: {why}")),
+        }
+    }
+
+    fn done(&mut self, now: Duration, done: &Done) {
+        match (self.stage, done) {
+            (Stage::Connecting, _) => self.begin(now),
+            (Stage::Ending, Done::Ended) => {
+                (self.stage, self.ended) = (Stage::Closing, Some(now));
+            }
+            (Stage::Step, done) => {
+                if let Some(value) = outcome(done) {
+                    self.look(now, &Sight::Result(&value));
+                }
+                let Some(current) = &mut self.current else { return };
+                current.done = Some(now);
+                let (place, is_judged) = (current.place, current.judges_result);
+                if let (Done::Failed(why) | Done::Tool(Err(why)), false) = (done, is_judged) {
+                    self.problem(now, place, why.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// All servers are connected.
+    fn begin(&mut self, now: Duration) {
+        self.began = now;
+        self.stage = Stage::Between;
+        let first = |event: &Event| Upcoming { at: now.saturating_add(event.at), left: event.times };
+        self.upcoming = self.events.iter().map(first).collect();
+        self.overall.iter_mut().for_each(|open| open.begin(now));
+    }
+
+    fn look(&mut self, now: Duration, sight: &Sight<'_>) {
+        self.seen += 1;
+        let step = self.current.iter_mut().flat_map(|current| &mut current.open);
+        let mut newly = Vec::new();
+        for open in self.overall.iter_mut().chain(step) {
+            let after = self.expectations.get(open.index).and_then(|one| one.after);
+            let waits_for = after.filter(|after| self.met.get(*after).copied().flatten().is_none());
+            let waits_for = waits_for.and_then(|after| self.expectations.get(after)?.id.as_deref());
+            if open.look(now, sight, waits_for) {
+                newly.push(open.index);
+            }
+        }
+        // What is met by this is not yet met when this is looked at.
+        for index in newly {
+            if let Some(met) = self.met.get_mut(index) {
+                *met = Some(self.seen);
+            }
+        }
+    }
+
+    fn problem(&mut self, at: Duration, place: Place, why: String) {
+        if self.report.problems.len() < MOST_PROBLEMS {
+            self.report.problems.push(Problem { place, at, why });
+        }
+    }
+
+    /// What to do next.
+    pub fn next(&mut self, now: Duration) -> Todo {
+        loop {
+            if let Some(todo) = self.event(now) {
+                return todo;
+            }
+            let wakes = match self.stage {
+                Stage::Connecting | Stage::Ending => None,
+                Stage::Between => match self.next_step() {
+                    Some((step, n)) => match self.begin_step(now, &step, n) {
+                        Some(todo) => return todo,
+                        None => continue,
+                    },
+                    None => {
+                        self.stage = Stage::Draining;
+                        continue;
+                    }
+                },
+                Stage::Step => match self.settle_step(now) {
+                    Some(wakes) => wakes,
+                    None => continue,
+                },
+                Stage::Draining => {
+                    self.settle_overall(now);
+                    let wakes = self.overall.iter().filter_map(|open| open.wakes(None)).min();
+                    if wakes.is_none() {
+                        self.stage = Stage::Ending;
+                        return Todo::Order(Order::End);
+                    }
+                    wakes
+                }
+                Stage::Closing => {
+                    self.settle_overall(now);
+                    let wakes = self.overall.iter().filter_map(|open| open.wakes(self.ended)).min();
+                    if wakes.is_none() {
+                        self.stage = Stage::Over;
+                        continue;
+                    }
+                    wakes
+                }
+                Stage::Over => return Todo::Finished,
+            };
+            let event = self.upcoming.iter().filter(|event| event.left > 0).map(|event| event.at).min();
+            return Todo::Wait(wakes.into_iter().chain(event).min());
+        }
+    }
+
+    /// An event that is due, the earliest first.
+    fn event(&mut self, now: Duration) -> Option<Todo> {
+        if matches!(self.stage, Stage::Ending | Stage::Closing | Stage::Over) {
+            self.upcoming.clear();
+        }
+        let due = self.upcoming.iter().enumerate().filter(|(_, event)| event.left > 0 && event.at <= now);
+        let index = due.min_by_key(|(index, event)| (event.at, *index))?.0;
+        let (event, upcoming) = (self.events.get(index)?, self.upcoming.get_mut(index)?);
+        upcoming.left -= 1;
+        match event.every {
+            Some(every) => upcoming.at = upcoming.at.saturating_add(every),
+            None => upcoming.left = 0,
+        }
+        let (place, server, fire) = (event.place, event.server, event.fire.clone());
+        self.fire(now, place, server, fire)
+    }
+
+    fn fire(&mut self, now: Duration, place: Place, server: ServerId, fire: serde_json::Value) -> Option<Todo> {
+        self.fired = place;
+        match serde_json::from_value::<Fired>(fire) {
+            Ok(fired) => Some(Todo::Fire(server, fired)),
+            Err(error) => {
+                self.problem(now, place, format!("nothing to fire: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The next step, and in which repetition it is.
+    fn next_step(&mut self) -> Option<(Step, Option<u64>)> {
+        loop {
+            let frame = self.frames.last_mut()?;
+            if let Some(step) = frame.steps.get(frame.at) {
+                frame.at += 1;
+                let n = frame.n;
+                let step = step.clone();
+                if let Action::Repeat(times, steps) = step.action {
+                    if times > 0 && !steps.is_empty() {
+                        self.frames.push(Frame { steps, at: 0, n: Some(1), left: times });
+                    }
+                    continue;
+                }
+                return Some((step, n));
+            }
+            frame.left -= 1;
+            if frame.left == 0 {
+                self.frames.pop();
+            } else {
+                frame.at = 0;
+                frame.n = frame.n.map(|n| n + 1);
+            }
+        }
+    }
+
+    fn begin_step(&mut self, now: Duration, step: &Step, n: Option<u64>) -> Option<Todo> {
+        self.stage = Stage::Step;
+        self.report.steps += 1;
+        let mut open = Vec::with_capacity(step.expect.len());
+        let mut judges_result = false;
+        for index in &step.expect {
+            let Some(expectation) = self.expectations.get(*index) else { continue };
+            if matches!(expectation.want, Want::Validates(_)) {
+                continue;
+            }
+            judges_result |= matches!(expectation.want, Want::Result(_));
+            open.push(Open::new(*index, expectation, now, n));
+            if let Some(met) = self.met.get_mut(*index) {
+                *met = None;
+            }
+        }
+        let filled = |reply: &ModelReply| n.map_or_else(|| reply.clone(), |n| fill_reply(reply, n));
+        let replies = step.replies.iter().map(filled).collect();
+        let place = step.place;
+        let mut current = Current { place, n, replies, open, judges_result, done: None, until: None };
+        let todo = match &step.action {
+            Action::Order(order) => Some(Todo::Order(n.map_or_else(|| order.clone(), |n| fill_order(order, n)))),
+            Action::Fire(server, fire) => {
+                current.done = Some(now);
+                let fire = n.map_or_else(|| fire.clone(), |n| fill_value(fire, n));
+                self.fire(now, place, *server, fire)
+            }
+            Action::Disconnect(server) => {
+                current.done = Some(now);
+                Some(Todo::Disconnect(*server))
+            }
+            Action::Wait(span) => {
+                current.until = Some(now.saturating_add(*span));
+                None
+            }
+            // Opened by `next_step`.
+            Action::Repeat(..) => None,
+        };
+        self.current = Some(current);
+        todo
+    }
+
+    /// Decides what can be decided of the step; when to come again, or `None` where the step is over.
+    fn settle_step(&mut self, now: Duration) -> Option<Option<Duration>> {
+        let current = self.current.as_mut()?;
+        if let Some(until) = current.until.filter(|_| current.done.is_none()) {
+            if now < until {
+                return Some(Some(until));
+            }
+            current.done = Some(now);
+        }
+        let (done, n, report) = (current.done, current.n, &mut self.report);
+        settle(&mut current.open, now, done, n, report);
+        if done.is_some() && current.open.is_empty() {
+            self.current = None;
+            self.stage = Stage::Between;
+            return None;
+        }
+        // While an action lasts, what is within a time of its beginning is judged when it is over at the earliest.
+        let wakes = current.open.iter().filter_map(|open| open.wakes(done)).min();
+        Some(wakes.filter(|_| done.is_some()))
+    }
+
+    fn settle_overall(&mut self, now: Duration) {
+        settle(&mut self.overall, now, self.ended, None, &mut self.report);
+    }
+
+    /// What the scenario lets the model reply to this prompt; `None` where it leaves that to a model.
+    pub fn reply(&mut self, _prompt: &Prompt) -> Option<ModelReply> {
+        self.current.as_mut()?.replies.pop_front()
+    }
+
+    /// What becomes of a message that is being sent. Each message once, in the order in which they are sent.
+    pub fn fate(&mut self, now: Duration, server: ServerId, direction: Direction, bytes: &[u8]) -> Fate {
+        if self.faults.is_empty() {
+            return Fate::Pass;
+        }
+        let about = self.sent.note(now, server, direction, &Envelope::scan(bytes));
+        let method = about.method.as_deref();
+        let mut fate = Fate::Pass;
+        for ((fault, fitted), hits) in self.faults.iter().zip(&mut self.fitted).zip(&mut self.report.faults) {
+            let fits = fault.server.is_none_or(|wanted| wanted == server)
+                && fault.direction.is_none_or(|wanted| wanted == direction)
+                && fault.method.as_ref().is_none_or(|glob| method.is_some_and(|method| glob.is_match(method)));
+            if !fits {
+                continue;
+            }
+            *fitted += 1;
+            if fault.nth.is_none_or(|nth| nth == *fitted) && fate == Fate::Pass {
+                hits.hits += 1;
+                fate = fault.fate.clone();
+            }
+        }
+        fate
+    }
+
+    /// Takes the report. What is still open has failed; steps that were not reached are told.
+    pub fn finish(mut self, now: Duration) -> Report {
+        if self.stage != Stage::Over {
+            let (place, why) = match (&self.current, self.stage) {
+                (Some(current), _) if current.done.is_none() => {
+                    (current.place, "the scenario ended while this was done")
+                }
+                (Some(current), _) => (current.place, "the scenario ended before this was decided"),
+                (None, Stage::Connecting) => (Place::default(), "the servers were never all connected or given up"),
+                (None, _) => (Place::default(), "the scenario was ended before it was over"),
+            };
+            self.problem(now, place, why.to_owned());
+        }
+        let n = self.current.as_ref().and_then(|current| current.n);
+        let mut left: Vec<(Open, Option<u64>)> = self.overall.into_iter().map(|open| (open, None)).collect();
+        left.extend(self.current.into_iter().flat_map(|current| current.open).map(|open| (open, n)));
+        for (open, n) in left {
+            let mut verdict = open.ends(now);
+            if let Err(failure) = &mut verdict {
+                failure.repeat = n;
+            }
+            if let Some(judged) = self.report.expectations.get_mut(open.index) {
+                judged.take(verdict);
+            }
+        }
+        self.report.took = now;
+        self.report
+    }
+}
+
+/// Takes out of the list what is decided.
+fn settle(open: &mut Vec<Open>, now: Duration, done: Option<Duration>, n: Option<u64>, report: &mut Report) {
+    open.retain(|one| {
+        let Some(mut verdict) = one.verdict(now, done) else { return true };
+        if let Err(failure) = &mut verdict {
+            failure.repeat = n;
+        }
+        if let Some(judged) = report.expectations.get_mut(one.index) {
+            judged.take(verdict);
+        }
+        false
+    });
+}

@@ -1,0 +1,363 @@
+//! From what is written to what it means: names found, values checked, every complaint with its place.
+//!
+//! Never: doing any of it.
+
+mod expectations;
+
+use super::Fate;
+use super::error::ScenarioError;
+use super::expect::Expectation;
+use super::format::{
+    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Place, Placed, PolicyPart, ReplyPart,
+    RoomOptions, ServerPart, Several, StepPart, TextOr, WayPart,
+};
+use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
+use crate::extension::REGISTRY;
+use crate::extension::host::{Agent, ServerId};
+use crate::extension::policy::Policies;
+use crate::host::client::EraChoice;
+use crate::host::engine::{HostConfig, ModelReply, Order, ToolCall, policies};
+use crate::host::prompt::Layout;
+use crate::server::{Config, Fired, Plan};
+use crate::wire::Direction;
+use globset::{GlobBuilder, GlobMatcher};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Steps stand within repetitions so deep at most.
+const MOST_DEPTH: u32 = 8;
+
+impl Scenario {
+    /// Reads a scenario from YAML.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it: its form, or what it says.
+    pub fn read(text: &str) -> Result<Self> {
+        // Only `true` and `false` are flags: `y` and `no` are words that people say.
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let document = serde_saphyr::from_str_with_options(text, options);
+        let document: Document = document.map_err(|error| ScenarioError::from_yaml(text, &error))?;
+        resolve(text, document)
+    }
+}
+
+type Result<T> = std::result::Result<T, ScenarioError>;
+
+struct Resolver<'a> {
+    text: &'a str,
+    servers: Vec<ServerPlan>,
+    expectations: Vec<Expectation>,
+    /// Which expectation waits for which id.
+    waiting: Vec<(usize, Placed<String>)>,
+}
+
+fn resolve(text: &str, document: Document) -> Result<Scenario> {
+    let mut resolver = Resolver { text, servers: Vec::new(), expectations: Vec::new(), waiting: Vec::new() };
+    for (at, (name, part)) in document.servers.0.into_iter().enumerate() {
+        let plan = resolver.server(at, document.seed, name, part)?;
+        resolver.servers.push(plan);
+    }
+    let host = resolver.host(document.host, document.seed)?;
+    let steps = resolver.steps(document.steps, 0)?;
+    let events = document.events.into_iter().map(|event| resolver.event(event)).collect::<Result<_>>()?;
+    let faults = document.faults.into_iter().map(|fault| resolver.fault(fault)).collect::<Result<_>>()?;
+    let overall = resolver.expectations(document.expect)?;
+    resolver.settle_waiting()?;
+    let expectations = resolver.expectations.into_iter().map(Arc::new).collect();
+    let (name, seed, clock, servers) = (document.name, document.seed, document.clock, resolver.servers);
+    Ok(Scenario { name, seed, clock, servers, host, steps, events, faults, expectations, overall })
+}
+
+impl Resolver<'_> {
+    fn wrong<T>(&self, place: Place, why: impl Into<String>) -> Result<T> {
+        Err(self.error(place, why))
+    }
+
+    fn error(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+        ScenarioError::new(self.text, place, why)
+    }
+
+    fn server_id(&self, name: &Placed<String>) -> Result<ServerId> {
+        match self.servers.iter().position(|server| server.name == name.value) {
+            Some(at) => Ok(ServerId(at)),
+            None => {
+                let known = self.servers.iter().map(|server| server.name.as_str());
+                self.wrong(name.place, unknown("server", &name.value, known))
+            }
+        }
+    }
+
+    fn known_server(&self, name: &Option<Placed<String>>) -> Result<Option<ServerId>> {
+        name.as_ref().map(|name| self.server_id(name)).transpose()
+    }
+
+    /// A server's name that is known.
+    fn server_name(&self, name: Option<Placed<String>>) -> Result<Option<String>> {
+        self.known_server(&name)?;
+        Ok(name.map(|name| name.value))
+    }
+
+    fn builtin_id(&self, name: &Placed<String>) -> Result<ServerId> {
+        let id = self.server_id(name)?;
+        match self.servers.get(id.0).map(|server| &server.kind) {
+            Some(ServerKind::BuiltIn(_)) => Ok(id),
+            _ => self
+                .wrong(name.place, format!("{:?} is not a built-in server: nobody here can make it send", name.value)),
+        }
+    }
+
+    fn proposal(&self, name: &Placed<String>) -> Result<()> {
+        if REGISTRY.iter().any(|room| room.descriptor().name == name.value) {
+            return Ok(());
+        }
+        let known = REGISTRY.iter().map(|room| room.descriptor().name);
+        self.wrong(name.place, unknown("proposal", &name.value, known))
+    }
+
+    fn glob(&self, pattern: &Placed<String>) -> Result<GlobMatcher> {
+        let glob = GlobBuilder::new(&pattern.value).literal_separator(false).build();
+        let error = |error: globset::Error| self.error(pattern.place, format!("a method's pattern: {}", error.kind()));
+        Ok(glob.map_err(error)?.compile_matcher())
+    }
+
+    fn host(&self, part: HostPart, seed: u64) -> Result<HostConfig> {
+        let layout = match part.layout {
+            Some(layout) => Layout::read(&layout.value).map_err(|why| self.error(layout.place, why))?,
+            None => Layout::default(),
+        };
+        let policies = self.policies(part.policy)?;
+        let default = HostConfig::default();
+        let session = part.session.unwrap_or(default.session);
+        Ok(HostConfig {
+            servers: Vec::new(),
+            policies,
+            layout,
+            seed,
+            project: part.project,
+            session,
+            system: part.system,
+        })
+    }
+
+    fn policies(&self, part: PolicyPart) -> Result<Policies> {
+        let mut policies = policies();
+        self.options(&mut policies, None, part.all)?;
+        for (server, options) in part.servers.0 {
+            self.server_id(&server)?;
+            self.options(&mut policies, Some(&server.value), options)?;
+        }
+        Ok(policies)
+    }
+
+    fn options(&self, policies: &mut Policies, server: Option<&str>, rooms: RoomOptions) -> Result<()> {
+        for (room, options) in rooms {
+            for (name, value) in options {
+                let set = policies.set(server, &format!("{room}.{name}"), &value.value);
+                set.map_err(|error| self.error(value.place, error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn server(&self, at: usize, seed: u64, name: Placed<String>, part: ServerPart) -> Result<ServerPlan> {
+        let place = name.place;
+        let default_era = if part.builtin.is_some() { EraChoice::Legacy } else { EraChoice::Auto };
+        let is_http = part.url.is_some();
+        let kind = match (part.builtin, part.command, part.url) {
+            (Some(builtin), None, None) => {
+                let mut config = Config { seed: seed.wrapping_add(at as u64 + 1), ..Config::default() };
+                config.seed = builtin.seed.unwrap_or(config.seed);
+                if let Some(declare) = builtin.declare {
+                    declare.iter().try_for_each(|name| self.proposal(name))?;
+                    config.declare = declare.into_iter().map(|name| name.value).collect();
+                }
+                if let Some(timeout) = builtin.answer_timeout {
+                    config.answer_deadline = timeout.0;
+                }
+                config.plans = builtin.plans.into_iter().map(|plan| self.plan(plan)).collect::<Result<_>>()?;
+                ServerKind::BuiltIn(Box::new(config))
+            }
+            (None, Some(command), None) if command.value.is_empty() => {
+                return self.wrong(command.place, "a command is a program and its arguments");
+            }
+            (None, Some(command), None) => {
+                ServerKind::Command { command: command.value, env: part.env.clone(), cwd: part.cwd.clone() }
+            }
+            (None, None, Some(url)) => ServerKind::Url { url: url.value, headers: part.headers.clone() },
+            _ => return self.wrong(place, format!("the server {:?} has one of builtin, command and url", name.value)),
+        };
+        if !matches!(kind, ServerKind::Command { .. }) && (!part.env.is_empty() || part.cwd.is_some()) {
+            return self.wrong(place, "env and cwd belong to a server with a command");
+        }
+        if !is_http && !part.headers.is_empty() {
+            return self.wrong(place, "headers belong to a server with a url");
+        }
+        Ok(ServerPlan { name: name.value, place, era: part.era.map_or(default_era, era), kind })
+    }
+
+    fn plan(&self, plan: Placed<Value>) -> Result<Plan> {
+        serde_json::from_value(plan.value).map_err(|error| self.error(plan.place, format!("a plan: {error}")))
+    }
+
+    /// What to fire, checked as far as it can be before its texts are filled.
+    fn fire(&self, fire: Placed<Value>) -> Result<Value> {
+        match serde_json::from_value::<Fired>(fire.value.clone()) {
+            Ok(_) => Ok(fire.value),
+            Err(error) => self.wrong(fire.place, format!("nothing to fire: {error}")),
+        }
+    }
+
+    fn event(&self, event: Placed<EventPart>) -> Result<Event> {
+        let Placed { value: part, place } = event;
+        if part.every.is_some_and(|every| every.0.is_zero()) {
+            return self.wrong(place, "every must be longer than nothing");
+        }
+        if part.every.is_none() && part.times.is_some_and(|times| times > 1) {
+            return self.wrong(place, "an event that comes several times needs every");
+        }
+        let times = part.times.unwrap_or(if part.every.is_some() { u64::MAX } else { 1 });
+        let (server, fire) = (self.builtin_id(&part.server)?, self.fire(part.fire)?);
+        Ok(Event { place, server, fire, at: part.at.0, every: part.every.map(|every| every.0), times })
+    }
+
+    fn fault(&self, fault: Placed<FaultPart>) -> Result<Fault> {
+        let Placed { value: part, place } = fault;
+        let fates: Vec<Fate> = [
+            part.delay.map(|delay| Fate::Delay(delay.0)),
+            part.drop.then_some(Fate::Drop),
+            part.duplicate.then_some(Fate::Duplicate),
+            part.malformed.map(|text| Fate::Replace(text.into_bytes())),
+            part.disconnect.then_some(Fate::Disconnect),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let [fate] = fates.as_slice() else {
+            return self.wrong(place, "a fault is one of delay, drop, duplicate, malformed and disconnect");
+        };
+        if part.nth == Some(0) {
+            return self.wrong(place, "nth counts from 1");
+        }
+        let method = part.method.as_ref().map(|method| self.glob(method)).transpose()?;
+        let (server, direction) = (self.known_server(&part.server)?, part.direction.map(way));
+        Ok(Fault { place, server, direction, method, nth: part.nth, fate: fate.clone() })
+    }
+
+    fn steps(&mut self, steps: Vec<Placed<StepPart>>, depth: u32) -> Result<Arc<[Step]>> {
+        steps.into_iter().map(|step| self.step(step, depth)).collect()
+    }
+
+    fn step(&mut self, step: Placed<StepPart>, depth: u32) -> Result<Step> {
+        let Placed { value: part, place } = step;
+        let is_turn = part.user.is_some();
+        let is_repeat = part.repeat.is_some();
+        let mut actions: Vec<(&str, Action)> = Vec::new();
+        let mut order = |name, order| actions.push((name, Action::Order(order)));
+        if let Some(TextOr(user)) = part.user {
+            order("user", Order::Turn { text: user.text, agent: agent(user.agent) });
+        }
+        if let Some(tool) = part.tool {
+            let server = self.server_name(tool.server)?;
+            order("tool", Order::Tool(ToolCall { server, tool: tool.name, arguments: tool.arguments.into() }));
+        }
+        if let Some(hook) = part.hook {
+            order("hook", Order::Room { order: "hook".to_owned(), params: Value::Object(hook) });
+        }
+        if let Some(request) = part.request {
+            self.server_id(&request.server)?;
+            let (server, method) = (request.server.value, request.method);
+            order("request", Order::Request { server, method, params: request.params.into() });
+        }
+        if let Some(compact) = part.compact {
+            order("compact", Order::Compact { summary: compact.summary });
+        }
+        for (name, allow, is_allowed) in [("allow", part.allow, true), ("revoke", part.revoke, false)] {
+            if let Some(allow) = allow {
+                order(name, self.allow(allow, is_allowed)?);
+            }
+        }
+        if let Some(span) = part.wait {
+            actions.push(("wait", Action::Wait(span.0)));
+        }
+        match (part.server, part.fire) {
+            (Some(server), Some(fire)) => {
+                actions.push(("fire", Action::Fire(self.builtin_id(&server)?, self.fire(fire)?)));
+            }
+            (None, None) => {}
+            (Some(server), None) => return self.wrong(server.place, "server stands with fire: which one is to fire"),
+            (None, Some(fire)) => return self.wrong(fire.place, "fire needs server: which one is to fire"),
+        }
+        if let Some(server) = part.disconnect {
+            actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
+        }
+        if let Some(repeat) = part.repeat {
+            if depth >= MOST_DEPTH {
+                return self.wrong(place, format!("more than {MOST_DEPTH} repetitions in one another"));
+            }
+            actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
+        }
+        let names: Vec<&str> = actions.iter().map(|(name, _)| *name).collect();
+        let names = names.join(" and ");
+        let Some((_, action)) = actions.pop().filter(|_| actions.is_empty()) else {
+            let why =
+                "a step is one of user, tool, hook, request, compact, allow, revoke, wait, fire, disconnect and repeat";
+            let why = if names.is_empty() { why.to_owned() } else { format!("{why}, not {names}") };
+            return self.wrong(place, why);
+        };
+        if !is_turn && !part.model.0.is_empty() {
+            return self.wrong(place, "model belongs to a step with user");
+        }
+        if is_repeat && !part.expect.is_empty() {
+            return self.wrong(place, "expect belongs to the steps within repeat, or to the whole");
+        }
+        let (replies, expect) = (self.replies(part.model)?, self.expectations(part.expect)?);
+        Ok(Step { place, action, replies, expect })
+    }
+
+    fn allow(&self, part: AllowPart, is_allowed: bool) -> Result<Order> {
+        self.server_id(&part.server)?;
+        part.proposal.as_ref().map(|name| self.proposal(name)).transpose()?;
+        let (server, room) = (part.server.value, part.proposal.map(|name| name.value));
+        Ok(Order::Allow { server, room, is_allowed })
+    }
+
+    fn replies(&self, replies: Several<TextOr<ReplyPart>>) -> Result<Vec<ModelReply>> {
+        let call = |call: CallPart| {
+            let server = self.server_name(call.server)?;
+            Ok(ToolCall { server, tool: call.tool, arguments: call.arguments.into() })
+        };
+        let reply = |TextOr(part): TextOr<ReplyPart>| {
+            let tool_calls = part.calls.into_iter().map(call).collect::<Result<_>>()?;
+            Ok(ModelReply { text: part.text, tool_calls })
+        };
+        replies.0.into_iter().map(reply).collect()
+    }
+}
+
+/// What is not there, and what is.
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    format!("there is no {what} {name:?}; there are: {known}")
+}
+
+fn way(part: WayPart) -> Direction {
+    match part {
+        WayPart::C2s => Direction::ClientToServer,
+        WayPart::S2c => Direction::ServerToClient,
+    }
+}
+
+fn agent(part: AgentPart) -> Agent {
+    match part {
+        AgentPart::Main => Agent::Main,
+        AgentPart::Sub => Agent::Sub,
+        AgentPart::Detached => Agent::Detached,
+    }
+}
+
+/// Members in one line, for the words of an expectation.
+fn in_words(members: &[(&str, Option<String>)]) -> String {
+    let words = members.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}")));
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,94 @@
+//! What is wrong with a scenario is told with its place.
+
+use super::*;
+
+fn complaint(text: &str) -> (u64, u64, String) {
+    let error = Scenario::read(text).expect_err("something is wrong");
+    (error.place.line, error.place.column, error.why)
+}
+
+const SERVERS: &str = "name: x\nservers:\n  memory: {builtin: {}}\n  other: {command: [cat]}\n";
+
+#[test]
+fn errors_point_at_their_line_and_show_it() {
+    let text = format!("{SERVERS}steps:\n  - user: hello\n  - tool: {{server: memry, name: echo}}\n");
+    let error = Scenario::read(&text).expect_err("no such server");
+    insta::assert_snapshot!(error, @r#"
+    line 7, column 20: there is no server "memry"; there are: memory, other
+      7 |   - tool: {server: memry, name: echo}
+        |                    ^
+    "#);
+}
+
+#[test]
+fn every_complaint_has_its_place() {
+    let cases: &[(&str, u64, u64, &str)] = &[
+        ("steps:\n  - wait: soon\n", 6, 11, "\"soon\" is no time"),
+        ("steps:\n  - user: [a]\n", 6, 5, "a text or a mapping"),
+        ("steps:\n  - usr: hello\n", 6, 5, "unknown field"),
+        ("steps:\n  - {}\n", 6, 5, "a step is one of user"),
+        ("steps:\n  - user: a\n    wait: 1s\n", 6, 5, "not user and wait"),
+        ("steps:\n  - wait: 1s\n    model: a\n", 6, 5, "model belongs to a step with user"),
+        ("steps:\n  - fire: {kind: log, data: x}\n", 6, 11, "fire needs server"),
+        ("steps:\n  - {server: other, fire: {kind: log, data: x}}\n", 6, 14, "\"other\" is not a built-in server"),
+        ("steps:\n  - {server: memory, fire: {kind: nothing}}\n", 6, 28, "nothing to fire"),
+        ("steps:\n  - allow: {server: memory, proposal: conversatoin}\n", 6, 39, "there is no proposal"),
+        ("steps:\n  - user: a\n    model: {calls: [{tool: t, server: nobody}]}\n", 7, 39, "there is no server"),
+        ("steps:\n  - repeat: {times: 2, steps: [{disconnect: nobody}]}\n", 6, 45, "there is no server"),
+        (
+            "host: {policy: {all: {conversation: {dedline: 1s}}}}\n",
+            5,
+            47,
+            "there is no option \"conversation.dedline\"",
+        ),
+        ("host: {policy: {servers: {nobody: {hooks: {trusted: true}}}}}\n", 5, 27, "there is no server"),
+        ("host: {policy: {all: {hooks: {trusted: maybe}}}}\n", 5, 40, "hooks.trusted takes true or false"),
+        ("host:\n  layout: {nowhere: []}\n", 6, 11, "there is no place"),
+        ("events:\n  - {at: 1s, times: 2, server: memory, fire: {kind: log, data: x}}\n", 6, 5, "needs every"),
+        ("faults:\n  - {drop: true, duplicate: true}\n", 6, 5, "a fault is one of"),
+        ("faults:\n  - {method: '[', drop: true}\n", 6, 14, "a method's pattern"),
+        ("expect:\n  - {}\n", 6, 5, "an expectation is one of"),
+        ("expect:\n  - {message: {}, times: 1, never: true}\n", 6, 5, "only one of"),
+        ("expect:\n  - {message: {}, at_least: 0}\n", 6, 5, "always holds"),
+        ("expect:\n  - {message: {pointer: {a: 1}}}\n", 6, 26, "no JSON Pointer"),
+        ("expect:\n  - {message: {filter: 'dir:up'}}\n", 6, 24, "in the filter"),
+        ("expect:\n  - {message: {}, after: nothing}\n", 6, 26, "there is no expectation \"nothing\""),
+        ("expect:\n  - {message: {}, id: a}\n  - {message: {}, id: a}\n", 7, 23, "is called \"a\" already"),
+        ("expect:\n  - {message: {}, id: a, after: a}\n", 6, 33, "after itself"),
+        ("expect:\n  - {message: {}, id: a, never: true}\n  - {message: {}, after: a}\n", 7, 26, "is never met"),
+        ("expect:\n  - {validates: true, within: 1s}\n", 6, 5, "takes nothing else"),
+        ("expect:\n  - {prompt: {slot: nothing}}\n", 6, 21, "there is no slot"),
+        ("expect:\n  - {fact: {room: nothing}}\n", 6, 19, "there is no proposal"),
+    ];
+    let mut faults = String::new();
+    for (rest, line, column, why) in cases {
+        let (at_line, at_column, told) = complaint(&format!("{SERVERS}{rest}"));
+        if !told.contains(why) || (at_line, at_column) != (*line, *column) {
+            faults += &format!("{rest}{at_line}:{at_column} {told}\n\n");
+        }
+    }
+    assert_eq!(faults, "");
+}
+
+#[test]
+fn a_server_is_one_thing() {
+    for (server, why) in [
+        ("{}", "one of builtin, command and url"),
+        ("{builtin: {}, url: 'http://x'}", "one of builtin, command and url"),
+        ("{command: []}", "a program and its arguments"),
+        ("{builtin: {}, cwd: x}", "belong to a server with a command"),
+        ("{command: [a], headers: {a: b}}", "belong to a server with a url"),
+        ("{builtin: {declare: [nothing]}}", "there is no proposal"),
+        ("{builtin: {plans: [{after_ms: 1}]}}", "a plan: missing field `fire`"),
+    ] {
+        let (line, _, told) = complaint(&format!("name: x\nservers:\n  a: {server}\n"));
+        assert!(line == 3 && told.contains(why), "{server}: {line}: {told}");
+    }
+}
+
+#[test]
+fn what_is_no_yaml_is_told() {
+    let (line, _, why) = complaint("name: x\nsteps: [\n");
+    assert!(line >= 2 && !why.contains("line"), "{line}: {why}");
+    assert_eq!(complaint("seed: 1\n").2, "missing field `name`");
+}

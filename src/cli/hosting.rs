@@ -4,6 +4,7 @@
 pub mod editor;
 pub mod lines;
 pub mod model;
+pub mod play;
 pub mod session;
 
 use super::Context;

@@ -82,9 +82,14 @@ impl ClientOptions {
 impl ClientOptions {
     /// Starts the recorder of a session that is kept in any case: where the user says, or with the other recordings.
     pub fn recorder(&self, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
+        start_recorder(&self.reel(name)?)
+    }
+
+    /// Where such a session's reel lies.
+    pub fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
         match &self.record {
-            Some(path) => start_recorder(path),
-            None => start_recorder(&reels::new_path(name)?),
+            Some(path) => Ok(path.clone()),
+            None => reels::new_path(name),
         }
     }
 

@@ -8,6 +8,7 @@ use super::error::{CommandError, ErrorKind};
 use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
 use clap::Args;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -78,6 +79,19 @@ impl Target {
             CommandError::usage(format!("{word:?} is no command")).hint("quotes in it must be closed")
         })?;
         Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
+    }
+
+    /// A server to start, with an environment and a folder.
+    pub fn of_command_in(argv: &[String], env: &BTreeMap<String, String>, cwd: Option<&str>) -> Self {
+        let env = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let argv = argv.iter().map(OsString::from).collect();
+        Self { argv, env, cwd: cwd.map(PathBuf::from), ..Self::default() }
+    }
+
+    /// A server to attach to.
+    pub fn of_url(url: &str, headers: &BTreeMap<String, String>) -> Self {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Self { url: Some(url.to_owned()), headers, ..Self::default() }
     }
 
     /// A server to start.

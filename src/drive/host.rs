@@ -18,15 +18,29 @@ const FAREWELL: Duration = Duration::from_secs(4);
 /// How much of a server's standard error is kept for its end.
 const STDERR_KEPT: usize = 4 << 10;
 
-/// What of a message that passes is to go on.
-pub type Sift = Box<dyn FnMut(ServerId, Direction, Vec<u8>) -> Option<Vec<u8>> + Send>;
+/// Something that an [`Attendant`] has done between the host and a server.
+#[derive(Debug)]
+pub enum Put {
+    /// This message passes, toward the server or as from it.
+    Message(Direction, Vec<u8>),
+    /// The connection breaks.
+    Cut,
+}
+
+/// What looks at each message, as it passes and as it arrives.
+pub trait Watch {
+    /// What of a message is to go on.
+    fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
+    /// A message arrives, as it passed or as it was put in.
+    fn arrived(&mut self, _now: Duration, _server: ServerId, _direction: Direction, _message: &[u8]) {}
+}
 
 /// Somebody who looks at what passes between the host and its servers, and puts messages in.
 pub struct Attendant {
-    /// Takes answers to what was put in out again.
-    pub sift: Sift,
-    /// What is to be put in: toward which server, or as from it.
-    pub put: mpsc::Receiver<(ServerId, Direction, Vec<u8>)>,
+    /// Looks.
+    pub watch: Box<dyn Watch>,
+    /// What is put in.
+    pub put: mpsc::Receiver<(ServerId, Put)>,
 }
 
 /// Something for the runner's user.
@@ -107,10 +121,7 @@ impl HostRunner {
         for output in outputs {
             match output {
                 Output::Send { server, message } => {
-                    let passed = match &mut self.attendant {
-                        Some(attendant) => (attendant.sift)(server, Direction::ClientToServer, message),
-                        None => Some(message),
-                    };
+                    let passed = self.pass(server, Direction::ClientToServer, message);
                     passed.into_iter().for_each(|message| self.send(server, message));
                 }
                 other => self.told.push_back(Told::Host(other)),
@@ -118,7 +129,23 @@ impl HostRunner {
         }
     }
 
-    fn send(&self, server: ServerId, message: Vec<u8>) {
+    fn pass(&mut self, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        let now = self.now();
+        match &mut self.attendant {
+            Some(attendant) => attendant.watch.pass(now, server, direction, message),
+            None => Some(message),
+        }
+    }
+
+    fn arrived(&mut self, server: ServerId, direction: Direction, message: &[u8]) {
+        let now = self.now();
+        if let Some(attendant) = &mut self.attendant {
+            attendant.watch.arrived(now, server, direction, message);
+        }
+    }
+
+    fn send(&mut self, server: ServerId, message: Vec<u8>) {
+        self.arrived(server, Direction::ClientToServer, &message);
         if let Some(Some(port)) = self.ports.get(server.0) {
             // A carrier that has ended has told so.
             let _ = port.send(message);
@@ -145,10 +172,12 @@ impl HostRunner {
                 outputs.extend(self.hear(now, server, incoming));
             }
             match put {
-                Some((server, Direction::ClientToServer, message)) => self.send(server, message),
-                Some((server, Direction::ServerToClient, message)) => {
+                Some((server, Put::Message(Direction::ClientToServer, message))) => self.send(server, message),
+                Some((server, Put::Message(Direction::ServerToClient, message))) => {
+                    self.arrived(server, Direction::ServerToClient, &message);
                     outputs.extend(self.host.receive(now, server, &message));
                 }
+                Some((server, Put::Cut)) => self.disconnect(server),
                 None => {}
             }
             self.take(outputs);
@@ -157,13 +186,13 @@ impl HostRunner {
 
     fn hear(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
         match incoming {
-            Incoming::Message(message) => {
-                let passed = match &mut self.attendant {
-                    Some(attendant) => (attendant.sift)(server, Direction::ServerToClient, message),
-                    None => Some(message),
-                };
-                passed.map(|message| self.host.receive(now, server, &message)).unwrap_or_default()
-            }
+            Incoming::Message(message) => match self.pass(server, Direction::ServerToClient, message) {
+                Some(message) => {
+                    self.arrived(server, Direction::ServerToClient, &message);
+                    self.host.receive(now, server, &message)
+                }
+                None => Vec::new(),
+            },
             Incoming::Undelivered(lost) if lost.session_over => {
                 self.host.session_over(now, server, &lost.id, &lost.reason)
             }
@@ -204,7 +233,7 @@ impl HostRunner {
 }
 
 /// What is put in next; for ever nothing where nobody can.
-async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Direction, Vec<u8>)> {
+async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Put)> {
     match attendant {
         Some(attendant) => match attendant.put.recv().await {
             Some(put) => Some(put),

@@ -5,22 +5,24 @@ use crate::cli::hosting::editor::{self, Lines};
 use crate::cli::hosting::lines::{self, COMMANDS, Line};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::session::HostSession;
-use crate::cli::hosting::{self, Named, Parties, Place};
+use crate::cli::hosting::{self, Named, Parties, Place, play};
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome, values};
 use crate::drive::host::{HostRunner, Told};
-use crate::host::client::Output as ClientOutput;
+use crate::extension::host::ServerView;
+use crate::host::client::{ClientConfig, EraChoice, Output as ClientOutput};
 use crate::host::engine::{self, Done, Host, HostConfig, ModelReply, Order, Output, ServerConfig};
 use crate::host::prompt::{Layout, Prompt};
-use crate::render::host as render;
+use crate::render;
 use crate::render::line::visible_text;
+use crate::scenario::Seen;
 use crate::tap::answers::Answers;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,9 +40,11 @@ Examples:
   mcpreel host --builtin memory --do '/hook session_start' --do '/tool add_note text=x' --format json
   mcpreel host --config .mcp.json --server memory --model-command './my-model --fast'
   mcpreel host --builtin memory --set conversation.deadline=200ms --set memory:hooks.trusted=true
+  mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
   mcpreel host --options                                       what the proposals leave to the host
 
-Exit codes: 0 all was done; 1 an order failed; 2 usage; 4 no server could be reached.")]
+Exit codes: 0 all was done, every expectation passed; 1 an order or an expectation failed; 2 usage;
+3 a scenario that cannot be read; 4 no server could be reached.")]
 pub struct HostArgs {
     /// A server: NAME=COMMAND, or NAME=URL (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
@@ -60,6 +64,18 @@ pub struct HostArgs {
     /// Do what this line says, as if it was typed (repeatable; after what is said).
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
+    /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "config", "server", "say", "doing", "policy", "set", "argv"])]
+    scenario: Option<PathBuf>,
+    /// Whose time passes in the scenario; what it says itself where this is not given.
+    #[arg(long, value_enum, requires = "scenario")]
+    clock: Option<ClockArg>,
+    /// Write the scenario's report as JUnit XML.
+    #[arg(long, value_name = "FILE", requires = "scenario")]
+    junit: Option<PathBuf>,
+    /// Show what happens in the scenario, not only the report.
+    #[arg(long, requires = "scenario")]
+    trace: bool,
     /// The built-in model.
     #[arg(long, value_enum, default_value_t = ModelArg::Echo)]
     model: ModelArg,
@@ -109,6 +125,14 @@ enum ModelArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ClockArg {
+    /// This machine's time.
+    Real,
+    /// Time that jumps to whatever is due next; built-in servers only.
+    Virtual,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A transcript.
     Human,
@@ -120,13 +144,16 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     if args.options {
         return list_options(args, context);
     }
-    let named = servers(args)?;
-    let config = config(args, &named)?;
     let model = match (&args.model_command, args.model) {
         (Some(command), _) => Model::program(command, args.model_timeout)?,
         (None, ModelArg::Echo) => Model::Echo,
         (None, ModelArg::None) => Model::None,
     };
+    if let Some(path) = &args.scenario {
+        return play_scenario(path, &model, args, context);
+    }
+    let named = servers(args)?;
+    let config = config(args, &named)?;
     let mut script: VecDeque<String> = args.say.iter().map(|text| format!("/turn {text}")).collect();
     script.extend(args.doing.iter().cloned());
     for line in &script {
@@ -177,6 +204,74 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     })
 }
 
+/// Plays a scenario and reports on it.
+fn play_scenario(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let scenario = play::read(path)?;
+    let servers: Vec<ServerView> =
+        scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
+    let mut onlook = |at: Duration, seen: &Seen<'_>| match args.trace {
+        true => show_seen(at, seen, &servers, args, context),
+        false => Ok(()),
+    };
+    let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
+    let (mut report, reel) = if is_virtual {
+        let reel = args.client.reel("host")?;
+        (play::play_virtual(&scenario, &reel, &mut onlook)?, reel)
+    } else {
+        peer::block_on(async {
+            let (recorder, reel) = args.client.recorder("host")?;
+            let client = |own: &ClientConfig| {
+                let mut config = args.client.with_handshake().config(json!({}));
+                if own.era != EraChoice::Auto {
+                    config.era = own.era;
+                }
+                config
+            };
+            let played = play::play_real(&scenario, client, (&recorder, model), &mut onlook, context).await;
+            recorder.finish();
+            Ok((played?, reel))
+        })?
+    };
+    report.validated(&play::errors(&reel)?);
+    let file = path.display().to_string();
+    if let Some(out) = &args.junit {
+        let mut text = String::new();
+        // A string takes all.
+        let _ = render::scenario::junit(&report, &file, &mut text);
+        std::fs::write(out, text).map_err(|error| CommandError::writing(out, &error))?;
+    }
+    match args.format {
+        Format::Json => context.printer.line(&play::to_json(&report, &reel).to_string())?,
+        Format::Human => {
+            let mut text = String::new();
+            let _ = render::scenario::text(&report, &file, context.verbose > 0, &context.printer.palette, &mut text);
+            context.printer.write(text.as_bytes())?;
+            context.printer.note(&format!("the session is in {}", reel.display()));
+        }
+    }
+    Ok(if report.is_passed() { Outcome::Clean } else { Outcome::Findings })
+}
+
+fn show_seen(
+    at: Duration,
+    seen: &Seen<'_>,
+    servers: &[ServerView],
+    args: &HostArgs,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let palette = &context.printer.palette;
+    let line = match (seen, args.format) {
+        (Seen::Fact(fact), Format::Human) => render::host::fact(fact, servers, palette),
+        (Seen::Fact(fact), Format::Json) => render::host::fact_value(fact, servers, at).to_string(),
+        (Seen::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
+        (Seen::Prompt(prompt), Format::Json) => render::host::prompt_value(prompt, at).to_string(),
+        (Seen::Done(done), Format::Human) => render::host::done(done, palette),
+        (Seen::Done(done), Format::Json) => render::host::done_value(done, at).to_string(),
+        _ => return Ok(()),
+    };
+    if line.is_empty() { Ok(()) } else { context.printer.line(&line) }
+}
+
 fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
@@ -190,7 +285,7 @@ fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
         named.push(Named { name: name.clone(), place: Place::Elsewhere(target) });
     }
     if let Some(program) = args.argv.first() {
-        let path = std::path::Path::new(program);
+        let path = Path::new(program);
         let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
         named.push(Named { name, place: Place::Elsewhere(Target::of_command(args.argv.clone())) });
     }
@@ -389,7 +484,7 @@ impl Talk<'_> {
             Line::Wait(time) => return Ok(Some(tokio::time::Instant::now() + time)),
             Line::Prompt => match &self.last_prompt {
                 None => self.print("there was no prompt yet")?,
-                Some(prompt) => self.print(render::prompt(prompt, &self.context.printer.palette).trim_end())?,
+                Some(prompt) => self.print(render::host::prompt(prompt, &self.context.printer.palette).trim_end())?,
             },
             Line::State => self.print(&self.runner.host.state().to_string())?,
             Line::Servers => {
@@ -433,10 +528,10 @@ impl Talk<'_> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
         match (told, self.args.format) {
             (Told::Host(Output::Fact(fact)), Format::Human) => {
-                self.print(&render::fact(fact, self.runner.host.servers(), &palette))
+                self.print(&render::host::fact(fact, self.runner.host.servers(), &palette))
             }
             (Told::Host(Output::Fact(fact)), Format::Json) => {
-                self.print(&render::fact_value(fact, self.runner.host.servers(), at).to_string())
+                self.print(&render::host::fact_value(fact, self.runner.host.servers(), at).to_string())
             }
             (Told::Host(Output::Client { output, .. }), _) => {
                 if !matches!(output, ClientOutput::Send(_)) {
@@ -459,9 +554,9 @@ impl Talk<'_> {
     fn show_prompt(&mut self, prompt: &Prompt) -> Result<(), CommandError> {
         let at = self.runner.now();
         match self.args.format {
-            Format::Json => self.print(&render::prompt_value(prompt, at).to_string()),
+            Format::Json => self.print(&render::host::prompt_value(prompt, at).to_string()),
             Format::Human if self.args.prompts => {
-                let text = render::prompt(prompt, &self.context.printer.palette);
+                let text = render::host::prompt(prompt, &self.context.printer.palette);
                 self.print(text.trim_end())
             }
             Format::Human => Ok(()),
@@ -472,8 +567,8 @@ impl Talk<'_> {
         self.failed |= matches!(done, Done::Failed(_) | Done::Tool(Err(_)));
         let at = self.runner.now();
         let text = match self.args.format {
-            Format::Json => render::done_value(done, at).to_string(),
-            Format::Human => render::done(done, &self.context.printer.palette),
+            Format::Json => render::host::done_value(done, at).to_string(),
+            Format::Human => render::host::done(done, &self.context.printer.palette),
         };
         editor::flush();
         if text.is_empty() { Ok(()) } else { self.print(&text) }

@@ -1,7 +1,7 @@
 //! The host as a live session: who connects to its control socket puts messages into the connection of one of its
 //! servers, in either direction. Server number N is stream N.
 
-use crate::drive::host::Attendant;
+use crate::drive::host::{Attendant, Put as Into, Watch};
 use crate::extension::host::ServerId;
 use crate::tap::answers::Answers;
 use crate::tap::control::{Put, Session, choose};
@@ -10,7 +10,7 @@ use crate::trace::{EventKind, Flags};
 use crate::wire::Direction;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How many messages may wait to be put in.
@@ -20,22 +20,32 @@ const WAITING: usize = 64;
 pub struct HostSession {
     servers: Vec<String>,
     queue: Arc<Queue>,
-    put: mpsc::Sender<(ServerId, Direction, Vec<u8>)>,
+    put: mpsc::Sender<(ServerId, Into)>,
 }
 
 impl HostSession {
     /// The session, and what its host needs beside it.
     pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Attendant) {
         let (sender, put) = mpsc::channel(WAITING);
-        let sift = move |server: ServerId, direction: Direction, message: Vec<u8>| match answers.awaits(direction) {
-            true => answers.keep(stream_of(server), direction, message),
-            false => Some(message),
-        };
-        (Self { servers, queue, put: sender }, Attendant { sift: Box::new(sift), put })
+        (Self { servers, queue, put: sender }, Attendant { watch: Box::new(TakeOut { answers }), put })
     }
 
     fn streams(&self) -> Vec<u32> {
         (0..self.servers.len()).map(|at| stream_of(ServerId(at))).collect()
+    }
+}
+
+/// Takes answers to what was put in out again.
+struct TakeOut {
+    answers: Arc<Answers>,
+}
+
+impl Watch for TakeOut {
+    fn pass(&mut self, _: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        match self.answers.awaits(direction) {
+            true => self.answers.keep(stream_of(server), direction, message),
+            false => Some(message),
+        }
     }
 }
 
@@ -48,7 +58,7 @@ impl Session for HostSession {
         let stream = choose(stream, &self.streams(), "the host has no server")?;
         let server = ServerId(stream as usize - 1);
         let full = |_| "so many messages wait already that this one is not taken".to_owned();
-        self.put.try_send((server, toward, message.to_vec())).map_err(full)?;
+        self.put.try_send((server, Into::Message(toward, message.to_vec()))).map_err(full)?;
         if toward == Direction::ServerToClient {
             // What goes to a server is recorded on its way; this has no way but to here.
             let flags = Flags::toward(toward).with(Flags::INJECTED);

@@ -1,0 +1,278 @@
+//! Plays a scenario: in real time over any servers, or in virtual time over built-in ones; always with a reel, which is
+//! checked at the end.
+
+use super::super::Context;
+use super::super::error::{CommandError, ErrorKind};
+use super::model::{self, Model};
+use super::{Named, Parties, Place};
+use crate::cli::target::Target;
+use crate::drive::host::{Attendant, HostRunner, Put, Told, Watch};
+use crate::drive::simulate::{Around, simulate};
+use crate::extension::Severity;
+use crate::extension::host::ServerId;
+use crate::host::client::ClientConfig;
+use crate::host::engine::{Host, ModelReply, Output};
+use crate::host::prompt::Prompt;
+use crate::scenario::{Clock, Fate, Player, Report, Scenario, Seen, ServerKind, Todo};
+use crate::tap::recorder::Recorder;
+use crate::trace::{EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::validate::{Options, Validator};
+use crate::wire::{Direction, Framing};
+use serde_json::json;
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How many messages may wait to be put in late or twice.
+const WAITING: usize = 4096;
+
+/// What is seen while a scenario is played.
+pub type Onlook<'a> = &'a mut dyn FnMut(Duration, &Seen<'_>) -> Result<(), CommandError>;
+
+/// Reads a scenario; what is wrong points at its line.
+pub fn read(path: &Path) -> Result<Scenario, CommandError> {
+    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+    Scenario::read(&text).map_err(|error| {
+        let (place, line) = (error.place, &error.line);
+        let told = match place.line {
+            0 => format!("{}: {}", path.display(), error.why),
+            number => format!("{}:{number}:{}: {}", path.display(), place.column, error.why),
+        };
+        CommandError::new(ErrorKind::Input, told).hint(format!("line {}: {}", place.line, line.trim()))
+    })
+}
+
+/// Plays in virtual time.
+pub fn play_virtual(scenario: &Scenario, reel: &Path, onlook: Onlook<'_>) -> Result<Report, CommandError> {
+    let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let header = FileHeader {
+        tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(),
+        created: now,
+        ..FileHeader::default()
+    };
+    let failed = |error| CommandError::writing(reel, &error);
+    let file = super::super::reels::create(reel, false)?;
+    let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).map_err(failed)?;
+    let mut problem = None;
+    let mut observe = |at: Duration, seen: &Seen<'_>| {
+        let kept = match seen {
+            Seen::Message { server, direction, bytes } => {
+                let event = NewEvent {
+                    time: i64::try_from(at.as_nanos()).unwrap_or(i64::MAX),
+                    stream: u32::try_from(server.0 + 1).unwrap_or(u32::MAX),
+                    exchange: 0,
+                    kind: EventKind::Message,
+                    flags: Flags::toward(*direction),
+                    framing: Framing::Whole,
+                    payload: bytes,
+                };
+                writer.append(event).map_err(failed)
+            }
+            _ => Ok(()),
+        };
+        if let Err(error) = kept.and_then(|()| onlook(at, seen)) {
+            problem.get_or_insert(error);
+        }
+    };
+    let mut model = |prompt: &Prompt| Ok(ModelReply { text: model::echo(prompt), tool_calls: Vec::new() });
+    let around = Around { wall_base_ns: now, model: &mut model, observe: &mut observe };
+    let report = simulate(scenario, around);
+    writer.finish().map_err(failed)?;
+    match problem {
+        Some(error) => Err(error),
+        None => report.map_err(|error| CommandError::usage(error.to_string())),
+    }
+}
+
+/// Where the scenario's servers are.
+pub fn servers(scenario: &Scenario) -> Result<Vec<Named>, CommandError> {
+    let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let place = |kind: &ServerKind| {
+        Ok(match kind {
+            ServerKind::BuiltIn(config) => {
+                let mut config = config.clone();
+                config.wall_base_ns = now;
+                Place::Builtin(config)
+            }
+            ServerKind::Command { command, env, cwd } => {
+                Place::Elsewhere(Target::of_command_in(command, env, cwd.as_deref()))
+            }
+            ServerKind::Url { url, headers } => Place::Elsewhere(Target::of_url(url, headers)),
+        })
+    };
+    scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
+}
+
+/// Hands what passes to the player, and does to it what the scenario says.
+struct Stagehand {
+    player: Rc<RefCell<Player>>,
+    put: mpsc::Sender<(ServerId, Put)>,
+    seen: Rc<RefCell<Vec<(Duration, ServerId, Direction, Vec<u8>)>>>,
+}
+
+impl Watch for Stagehand {
+    fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        let again = |bytes: Vec<u8>| (server, Put::Message(direction, bytes));
+        match self.player.borrow_mut().fate(now, server, direction, &message) {
+            Fate::Pass => Some(message),
+            Fate::Drop => None,
+            Fate::Replace(other) => Some(other),
+            Fate::Duplicate => {
+                let _ = self.put.try_send(again(message.clone()));
+                Some(message)
+            }
+            Fate::Delay(delay) => {
+                let (put, late) = (self.put.clone(), again(message));
+                tokio::spawn(async move {
+                    tokio::time::sleep(delay).await;
+                    let _ = put.send(late).await;
+                });
+                None
+            }
+            Fate::Disconnect => {
+                let _ = self.put.try_send((server, Put::Cut));
+                None
+            }
+        }
+    }
+
+    fn arrived(&mut self, now: Duration, server: ServerId, direction: Direction, message: &[u8]) {
+        self.player.borrow_mut().see(now, &Seen::Message { server, direction, bytes: message });
+        self.seen.borrow_mut().push((now, server, direction, message.to_vec()));
+    }
+}
+
+/// Plays in real time.
+pub async fn play_real(
+    scenario: &Scenario,
+    client: impl Fn(&ClientConfig) -> ClientConfig,
+    (recorder, model): (&Recorder, &Model),
+    onlook: Onlook<'_>,
+    context: &Context,
+) -> Result<Report, CommandError> {
+    let named = servers(scenario)?;
+    let mut parties = Parties::gather(&named, recorder, context).await?;
+    let links = std::mem::take(&mut parties.links);
+    let player = Rc::new(RefCell::new(Player::new(scenario)));
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let (sender, put) = mpsc::channel(WAITING);
+    let hand = Stagehand { player: Rc::clone(&player), put: sender, seen: Rc::clone(&seen) };
+    let mut config = scenario.host_config();
+    for server in &mut config.servers {
+        server.client = client(&server.client);
+    }
+    let attendant = Attendant { watch: Box::new(hand), put };
+    let mut runner = HostRunner::start(Host::new(config), links, Some(attendant));
+    let mut replying: Option<tokio::task::JoinHandle<Result<ModelReply, String>>> = None;
+    let outcome = loop {
+        for (at, server, direction, bytes) in std::mem::take(&mut *seen.borrow_mut()) {
+            onlook(at, &Seen::Message { server, direction, bytes: &bytes })?;
+        }
+        let todo = player.borrow_mut().next(runner.now());
+        let wait = match todo {
+            Todo::Order(order) => {
+                runner.order(order);
+                continue;
+            }
+            Todo::Fire(server, fired) => {
+                let sent = parties.orders[server.0].as_ref().is_some_and(|orders| orders.send(fired).is_ok());
+                if !sent {
+                    let why = Seen::NotFired("the server is not built in, or its connection is cut");
+                    player.borrow_mut().see(runner.now(), &why);
+                }
+                continue;
+            }
+            Todo::Disconnect(server) => {
+                runner.disconnect(server);
+                continue;
+            }
+            Todo::Finished => break Ok(()),
+            Todo::Wait(wait) => wait,
+        };
+        let due = wait.map(|at| at.saturating_sub(runner.now()));
+        let told = tokio::select! {
+            told = runner.next() => told,
+            reply = reply_of(&mut replying) => {
+                replying = None;
+                runner.model(reply);
+                continue;
+            }
+            () = sleep(due) => continue,
+            () = tokio::task::yield_now(), if !seen.borrow().is_empty() => continue,
+        };
+        let now = runner.now();
+        let Told::Host(output) = told else { continue };
+        let sight = match &output {
+            Output::Fact(fact) => Seen::Fact(fact),
+            Output::Prompt(prompt) => Seen::Prompt(prompt),
+            Output::Done(done) => Seen::Done(done),
+            _ => continue,
+        };
+        player.borrow_mut().see(now, &sight);
+        if let Err(error) = onlook(now, &sight) {
+            break Err(error);
+        }
+        if let Output::Prompt(prompt) = output {
+            match player.borrow_mut().reply(&prompt) {
+                Some(reply) => runner.model(Ok(reply)),
+                None => {
+                    let model = model.clone();
+                    replying = Some(tokio::spawn(async move { model.reply(&prompt, |_| {}).await }));
+                }
+            }
+        }
+    };
+    let now = runner.now();
+    runner.close().await;
+    parties.end(recorder).await;
+    outcome?;
+    let player = Rc::try_unwrap(player).map_err(|_| CommandError::new(ErrorKind::Internal, "the player is held"))?;
+    Ok(player.into_inner().finish(now))
+}
+
+async fn reply_of(
+    replying: &mut Option<tokio::task::JoinHandle<Result<ModelReply, String>>>,
+) -> Result<ModelReply, String> {
+    match replying {
+        Some(task) => task.await.unwrap_or_else(|error| Err(error.to_string())),
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The errors that a validator finds in a reel, each as one line.
+pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
+    let failed = |error| CommandError::reading(reel, &error);
+    let mut reader = ReelReader::open(reel).map_err(|error| CommandError::reel(reel, &error))?.with_payloads();
+    let mut validator = Validator::new(Options::default());
+    while let Some(item) = reader.next().map_err(failed)? {
+        if let Item::Block(block) = item {
+            block.events().for_each(|event| validator.observe(&event));
+            reader.recycle(block);
+        }
+    }
+    let report = validator.finish();
+    let errors = report.findings.iter().filter(|shown| shown.rule.severity == Severity::Error);
+    Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
+}
+
+/// A report as JSON, with where the reel lies.
+pub fn to_json(report: &Report, reel: &Path) -> serde_json::Value {
+    let mut value = report.to_json();
+    value["event"] = json!("report");
+    value["reel"] = json!(reel.display().to_string());
+    value
+}
+
+/// Whether time is virtual: as the scenario says, or as the user does.
+pub fn is_virtual(scenario: &Scenario, wanted: Option<bool>) -> bool {
+    wanted.unwrap_or(scenario.clock == Clock::Virtual)
+}

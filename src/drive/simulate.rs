@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-/// How much may happen at one moment before it is taken for a circle.
+/// How much may happen at one moment, between two steps, before it is taken for a circle.
 const MOST_AT_ONCE: u64 = 1_000_000;
 
 /// Why a scenario cannot be played in virtual time.
@@ -111,7 +111,11 @@ impl Simulation<'_> {
                     self.wake();
                 }
                 Todo::Finished => break,
-                todo => self.act(todo),
+                todo => {
+                    // Steps come to an end, so they are no circle.
+                    at_once = 0;
+                    self.act(todo);
+                }
             }
         }
         Ok(self.player.finish(self.now))

@@ -118,6 +118,15 @@ fn every_example_passes() {
 }
 
 #[test]
+fn the_documents_example_passes() {
+    let document = std::fs::read_to_string(root().join("docs/scenarios.md")).expect("readable");
+    let (_, rest) = document.split_once("```yaml\n").expect("an example");
+    let (text, _) = rest.split_once("```").expect("its end");
+    let (report, prompts) = play(text);
+    assert!(report.is_passed() && prompts.len() == 1, "{:#}", report.to_json());
+}
+
+#[test]
 fn a_thousand_turns_over_eight_servers_are_the_same_each_time() {
     let text = std::fs::read_to_string(root().join("benches/turns.yaml")).expect("readable");
     let (report, prompts) = play(&text);

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-/// How much may happen at one moment before it is taken for a circle.
+/// How much may happen at one moment, between two steps, before it is taken for a circle.
 const MOST_AT_ONCE: u64 = 1_000_000;
 
 /// Why a scenario cannot be played in virtual time.
@@ -92,43 +92,53 @@ impl Simulation<'_> {
         self.outputs.extend(outputs);
         let mut at_once = 0;
         loop {
-            self.settle();
-            let wait = match self.player.next(self.now) {
-                Todo::Wait(wait) => wait,
-                Todo::Finished => break,
-                todo => {
-                    self.act(todo);
-                    at_once += 1;
-                    if at_once > MOST_AT_ONCE {
-                        return Err(SimulateError::Circle(self.now));
-                    }
-                    continue;
-                }
-            };
-            let Some(next) = self.next_time(wait) else { break };
-            at_once = if next > self.now { 0 } else { at_once + 1 };
+            at_once += 1;
             if at_once > MOST_AT_ONCE {
                 return Err(SimulateError::Circle(self.now));
             }
-            self.now = self.now.max(next);
-            self.pass();
+            self.settle();
+            // What is sent arrives before the player goes on: a turn after something was fired has it.
+            if let Some(message) = self.arrival() {
+                self.arrive(message);
+                continue;
+            }
+            match self.player.next(self.now) {
+                Todo::Wait(wait) => {
+                    let Some(next) = self.next_time(wait) else { break };
+                    if next > self.now {
+                        (self.now, at_once) = (next, 0);
+                    }
+                    self.wake();
+                }
+                Todo::Finished => break,
+                todo => {
+                    // Steps come to an end, so they are no circle.
+                    at_once = 0;
+                    self.act(todo);
+                }
+            }
         }
         Ok(self.player.finish(self.now))
+    }
+
+    /// The next message that is due.
+    fn arrival(&mut self) -> Option<UnderWay> {
+        self.queue.peek().filter(|Reverse(message)| message.at <= self.now)?;
+        self.queue.pop().map(|Reverse(message)| message)
     }
 
     /// When something happens next; `None` where nothing ever will.
     fn next_time(&self, wait: Option<Duration>) -> Option<Duration> {
         let message = self.queue.peek().map(|Reverse(message)| message.at);
         let servers = self.servers.iter().flatten().filter_map(Server::next_wake);
-        servers.chain(message).chain(self.host.next_wake()).chain(wait).min()
+        let all = servers.chain(message).chain(self.host.next_wake()).chain(wait);
+        // What has no deadline is due at the end of time.
+        all.min().filter(|at| *at < Duration::MAX)
     }
 
-    /// What is due happens: messages arrive first, then timers.
-    fn pass(&mut self) {
+    /// Wakes whoever wants to be, once all messages of the moment have arrived.
+    fn wake(&mut self) {
         if self.queue.peek().is_some_and(|Reverse(message)| message.at <= self.now) {
-            if let Some(Reverse(message)) = self.queue.pop() {
-                self.arrive(message);
-            }
             return;
         }
         for at in 0..self.servers.len() {

@@ -1,6 +1,6 @@
 //! Plays a scenario, sans-IO. A runner connects a host to servers and lets the player lead:
 //!
-//! 1. it tells the player all that happens, by [`Player::see`];
+//! 1. it tells the player all that happens, by [`Player::see`], and lets what is sent arrive where it can tell;
 //! 2. after that, and when the time of the last [`Todo::Wait`] has come, it asks [`Player::next`] again and again, and
 //!    does what it says, until that is [`Todo::Wait`] or [`Todo::Finished`];
 //! 3. it asks [`Player::fate`] about each message that somebody sends, before anything else is done with it;

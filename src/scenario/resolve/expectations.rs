@@ -93,11 +93,15 @@ impl Resolver<'_> {
             None => None,
         };
         let direction = part.direction.map(way);
+        let pointers = part.pointer.0.iter().map(|(pointer, value)| format!("{} {value}", pointer.value));
+        let pointers: Vec<String> = pointers.collect();
         let what = in_words(&[
             ("", direction.map(|direction| direction.short().to_owned())),
             ("method", part.method.as_ref().map(|method| method.value.clone())),
             ("server", part.server.as_ref().map(|server| server.value.clone())),
+            ("kind", part.kind.map(|part| kind(part).name().to_owned())),
             ("filter", part.filter.as_ref().map(|filter| filter.value.clone())),
+            ("at", Some(pointers.join(", at ")).filter(|pointers| !pointers.is_empty())),
             ("content", part.content.as_ref().map(ToString::to_string)),
         ]);
         let want = WantMessage {

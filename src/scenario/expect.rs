@@ -124,6 +124,13 @@ fn miss(near: u32, why: impl Into<String>) -> Result<(), Miss> {
     Err(Miss { near, why: why.into(), breaks: false })
 }
 
+impl Expectation {
+    /// Whether it can be judged by what passes on this server's connection alone.
+    pub fn is_about_messages_of(&self, server: ServerId) -> bool {
+        matches!(&self.want, Want::Message(want) if want.server.is_none_or(|of| of == server))
+    }
+}
+
 impl Want {
     /// What is expected in one repetition.
     pub fn filled(&self, n: u64) -> Self {

@@ -48,6 +48,50 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// The part that one server plays by itself, for a host that knows nothing of the scenario: what it fires, when,
+    /// what goes wrong on its connection, and which messages are expected there. What only a host can do or know
+    /// (turns, tools, prompts, facts) is left out. `None` where there is no such server.
+    pub fn played_by(&self, name: &str) -> Option<(ServerId, Self)> {
+        let server = ServerId(self.servers.iter().position(|plan| plan.name == name)?);
+        let mut kept: Vec<usize> = Vec::new();
+        for (index, one) in self.expectations.iter().enumerate() {
+            // What follows something that cannot be seen here cannot be judged here.
+            if one.is_about_messages_of(server) && one.after.is_none_or(|after| kept.contains(&after)) {
+                kept.push(index);
+            }
+        }
+        let place = |index: &usize| kept.iter().position(|kept| kept == index);
+        let moved = |one: &Arc<Expectation>| {
+            let after = one.after.and_then(|after| place(&after));
+            Arc::new(Expectation { after, ..(**one).clone() })
+        };
+        let part = Self {
+            steps: steps_of(&self.steps, server, &place),
+            events: self.events.iter().filter(|event| event.server == server).cloned().collect(),
+            faults: self.faults.iter().filter(|fault| fault.server.is_none_or(|of| of == server)).cloned().collect(),
+            overall: self.overall.iter().filter_map(place).collect(),
+            expectations: kept.iter().filter_map(|index| self.expectations.get(*index)).map(moved).collect(),
+            ..self.clone()
+        };
+        Some((server, part))
+    }
+}
+
+fn steps_of(steps: &[Step], server: ServerId, place: &impl Fn(&usize) -> Option<usize>) -> Arc<[Step]> {
+    let own = |step: &Step| {
+        let action = match &step.action {
+            Action::Fire(of, _) | Action::Disconnect(of) if *of == server => step.action.clone(),
+            Action::Wait(_) => step.action.clone(),
+            Action::Repeat(times, inner) => Action::Repeat(*times, steps_of(inner, server, place)),
+            _ => return None,
+        };
+        let expect = step.expect.iter().filter_map(place).collect();
+        Some(Step { action, expect, ..step.clone() })
+    };
+    steps.iter().filter_map(own).collect()
+}
+
 /// One server of a scenario.
 #[derive(Clone, Debug)]
 pub struct ServerPlan {

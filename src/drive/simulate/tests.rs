@@ -98,7 +98,7 @@ expect:
   - validates: true
 "
     ));
-    let report = played.report;
+    let mut report = played.report;
     assert_eq!(
         verdicts(&report),
         [Failed, Failed, Failed, Failed, Failed, Failed, Failed, Passed, NotReached],
@@ -114,6 +114,8 @@ expect:
     let nearest = report.expectations[0].failure.as_ref().and_then(|failure| failure.nearest.as_deref());
     assert!(nearest.is_some_and(|nearest| nearest.starts_with("c2s {")), "{nearest:?}");
     assert_eq!(report.expectations[3].failure.as_ref().map(|failure| failure.at.as_secs()), Some(3));
+    report.validated(&["room/rule: broken".to_owned()]);
+    assert_eq!(verdicts(&report).last(), Some(&Failed));
     assert!(!report.is_passed());
 }
 
@@ -193,7 +195,7 @@ fn events_come_at_their_times_beside_the_steps() {
 events:
   - {{at: 5s, every: 10s, times: 3, server: memory, fire: {{kind: reminder, body: look}}}}
 steps:
-  - wait: 1h
+  - wait: 3600
 expect:
   - message: {{method: notifications/reminder}}
     times: 3

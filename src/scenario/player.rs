@@ -141,9 +141,8 @@ pub struct Player {
     /// How many messages fitted each fault.
     fitted: Vec<u64>,
     expectations: Vec<Arc<Expectation>>,
-    /// When, as the number of things seen, each was met last.
-    met: Vec<Option<u64>>,
-    seen: u64,
+    /// Which of them are met; those of a repeated step, in this repetition.
+    met: Vec<bool>,
     stage: Stage,
     began: Duration,
     frames: Vec<Frame>,
@@ -174,8 +173,7 @@ impl Player {
             upcoming: Vec::new(),
             faults: scenario.faults.clone(),
             fitted: vec![0; scenario.faults.len()],
-            met: vec![None; expectations.len()],
-            seen: 0,
+            met: vec![false; expectations.len()],
             stage: Stage::Connecting,
             began: Duration::ZERO,
             frames: vec![Frame { steps: Arc::clone(&scenario.steps), at: 0, n: None, left: 1 }],
@@ -243,12 +241,11 @@ impl Player {
     }
 
     fn look(&mut self, now: Duration, sight: &Sight<'_>) {
-        self.seen += 1;
         let step = self.current.iter_mut().flat_map(|current| &mut current.open);
         let mut newly = Vec::new();
         for open in self.overall.iter_mut().chain(step) {
             let after = self.expectations.get(open.index).and_then(|one| one.after);
-            let waits_for = after.filter(|after| self.met.get(*after).copied().flatten().is_none());
+            let waits_for = after.filter(|after| self.met.get(*after) == Some(&false));
             let waits_for = waits_for.and_then(|after| self.expectations.get(after)?.id.as_deref());
             if open.look(now, sight, waits_for) {
                 newly.push(open.index);
@@ -257,7 +254,7 @@ impl Player {
         // What is met by this is not yet met when this is looked at.
         for index in newly {
             if let Some(met) = self.met.get_mut(index) {
-                *met = Some(self.seen);
+                *met = true;
             }
         }
     }
@@ -382,7 +379,7 @@ impl Player {
             judges_result |= matches!(expectation.want, Want::Result(_));
             open.push(Open::new(*index, expectation, now, n));
             if let Some(met) = self.met.get_mut(*index) {
-                *met = None;
+                *met = false;
             }
         }
         let filled = |reply: &ModelReply| n.map_or_else(|| reply.clone(), |n| fill_reply(reply, n));

@@ -87,6 +87,12 @@ fn a_server_is_one_thing() {
 }
 
 #[test]
+fn a_server_has_its_name_for_itself() {
+    let (line, _, why) = complaint("name: x\nservers:\n  a: {builtin: {}}\n  a: {builtin: {}}\n");
+    assert!(line == 4 && why.contains("duplicate"), "{line}: {why}");
+}
+
+#[test]
 fn what_is_no_yaml_is_told() {
     let (line, _, why) = complaint("name: x\nsteps: [\n");
     assert!(line >= 2 && !why.contains("line"), "{line}: {why}");

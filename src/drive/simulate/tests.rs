@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::scenario::Verdict;
+use crate::wire::Envelope;
 
 struct Played {
     report: Report,
@@ -98,7 +99,7 @@ expect:
   - validates: true
 "
     ));
-    let report = played.report;
+    let mut report = played.report;
     assert_eq!(
         verdicts(&report),
         [Failed, Failed, Failed, Failed, Failed, Failed, Failed, Passed, NotReached],
@@ -114,6 +115,8 @@ expect:
     let nearest = report.expectations[0].failure.as_ref().and_then(|failure| failure.nearest.as_deref());
     assert!(nearest.is_some_and(|nearest| nearest.starts_with("c2s {")), "{nearest:?}");
     assert_eq!(report.expectations[3].failure.as_ref().map(|failure| failure.at.as_secs()), Some(3));
+    report.validated(&["room/rule: broken".to_owned()]);
+    assert_eq!(verdicts(&report).last(), Some(&Failed));
     assert!(!report.is_passed());
 }
 
@@ -193,7 +196,7 @@ fn events_come_at_their_times_beside_the_steps() {
 events:
   - {{at: 5s, every: 10s, times: 3, server: memory, fire: {{kind: reminder, body: look}}}}
 steps:
-  - wait: 1h
+  - wait: 3600
 expect:
   - message: {{method: notifications/reminder}}
     times: 3
@@ -238,6 +241,43 @@ steps:
     assert_eq!(report.expectations[1].failure.as_ref().and_then(|failure| failure.repeat), Some(1));
     assert!(played.prompts[2].contains("reminder 2") && !played.prompts[2].contains("reminder 1"));
     assert_eq!(report.steps, 6);
+}
+
+#[test]
+fn each_repetition_begins_anew() {
+    let played = play(&format!(
+        "{PLAIN}
+steps:
+  - repeat:
+      times: 2
+      steps:
+        - user: message {{n}}
+          expect:
+            - message: {{method: conversation/userMessage, content: {{content: message 1}}}}
+              id: first
+            - message: {{method: conversation/userMessage, direction: s2c}}
+              after: first
+"
+    ));
+    let failed: Vec<u64> = played.report.expectations.iter().map(|one| one.failed).collect();
+    assert_eq!(failed, [1, 1], "{:?}", played.report);
+}
+
+#[test]
+fn too_few_is_not_exactly_and_a_part_of_a_list_is_not_the_list() {
+    let played = play(&format!(
+        "{PLAIN}
+steps:
+  - tool: {{name: echo, arguments: {{message: x}}}}
+    expect:
+      - message: {{method: tools/call, direction: c2s}}
+        times: 2
+      - message: {{method: tools/call, direction: s2c, content: {{content: []}}}}
+      - message: {{method: tools/call, direction: s2c, content: {{content: [{{type: text}}]}}}}
+"
+    ));
+    assert_eq!(verdicts(&played.report), [Failed, Failed, Passed], "{:?}", played.report);
+    assert_eq!(whys(&played.report)[0], "seen once, wanted exactly 2 times");
 }
 
 #[test]
@@ -290,6 +330,10 @@ fn the_same_seed_gives_the_same_bytes() {
     let (one, other) = (play(&text), play(&text));
     assert_eq!(one.messages, other.messages);
     assert_eq!(one.prompts, other.prompts);
+    // What is sent at one moment arrives in its order.
+    let methods = one.messages[..4].iter().map(|(_, text)| Envelope::scan(text.as_bytes()).method.map(String::from));
+    let methods: Vec<String> = methods.flatten().collect();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list"]);
     let reseeded = play(&format!("seed: 8\n{text}"));
     assert_ne!(one.messages, reseeded.messages);
 }

@@ -16,7 +16,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
     let began = Instant::now();
     let mut outbox = VecDeque::new();
     loop {
-        let due = server.next_wake().map(|at| began + at);
+        let due = server.next_wake().and_then(|at| began.checked_add(at));
         let outputs = tokio::select! {
             incoming = link.turn(&mut outbox) => match incoming {
                 Some(Incoming::Message(message)) => server.receive(began.elapsed(), &message),
@@ -87,7 +87,7 @@ pub async fn play(
             Todo::Disconnect(_) => return player.finish(now),
         };
         if outputs.is_empty() {
-            let due = wait.into_iter().chain(engine.next_wake()).min().map(|at| began + at);
+            let due = wait.into_iter().chain(engine.next_wake()).min().and_then(|at| began.checked_add(at));
             let (mut incoming, mut message) = (None, None);
             tokio::select! {
                 found = link.turn(&mut outbox) => incoming = found,

@@ -158,7 +158,8 @@ impl HostRunner {
             if let Some(told) = self.told.pop_front() {
                 return told;
             }
-            let due = self.host.next_wake().map(|at| self.began + at);
+            // A time without a limit is no time.
+            let due = self.host.next_wake().and_then(|at| self.began.checked_add(at));
             let (mut incoming, mut put) = (None, None);
             tokio::select! {
                 found = self.inbox.recv() => incoming = found,

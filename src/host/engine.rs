@@ -412,9 +412,18 @@ impl Host {
         &self.views
     }
 
-    /// What the rooms hold, by their names.
+    /// What the rooms hold, by their names; servers by theirs.
     pub fn state(&self) -> Value {
-        let state = |room: &Room| (room.name.to_owned(), room.side.state());
+        let state = |room: &Room| {
+            let mut state = room.side.state();
+            for one in state.as_array_mut().into_iter().flatten() {
+                let at = one["server"].as_u64().and_then(|at| usize::try_from(at).ok());
+                if let Some(view) = at.and_then(|at| self.views.get(at)) {
+                    one["server"] = view.name.as_str().into();
+                }
+            }
+            (room.name.to_owned(), state)
+        };
         Value::Object(self.rooms.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
     }
 

@@ -349,6 +349,9 @@ pub struct BuiltinPart {
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub plans: Vec<Placed<Value>>,
+    /// What its proposals are to do otherwise, as `serve --set` takes it: proposal to option to value.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
     /// How long it waits for an answer of the host.
     pub answer_timeout: Option<Span>,
 }

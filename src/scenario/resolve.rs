@@ -174,6 +174,8 @@ impl Resolver<'_> {
                 if let Some(timeout) = builtin.answer_timeout {
                     config.answer_deadline = timeout.0;
                 }
+                config.settings = builtin.settings.into_iter().collect();
+                config.check().map_err(|why| self.error(place, why))?;
                 config.plans = builtin.plans.into_iter().map(|plan| self.plan(plan)).collect::<Result<_>>()?;
                 ServerKind::BuiltIn(Box::new(config))
             }
@@ -196,14 +198,17 @@ impl Resolver<'_> {
     }
 
     fn plan(&self, plan: Placed<Value>) -> Result<Plan> {
-        serde_json::from_value(plan.value).map_err(|error| self.error(plan.place, format!("a plan: {error}")))
+        let read = serde_json::from_value::<Plan>(plan.value).map_err(|error| error.to_string());
+        let checked = read.and_then(|plan| plan.fire.check().map(|()| plan));
+        checked.map_err(|why| self.error(plan.place, format!("a plan: {why}")))
     }
 
     /// What to fire, checked as far as it can be before its texts are filled.
     fn fire(&self, fire: Placed<Value>) -> Result<Value> {
-        match serde_json::from_value::<Fired>(fire.value.clone()) {
-            Ok(_) => Ok(fire.value),
-            Err(error) => self.wrong(fire.place, format!("nothing to fire: {error}")),
+        let read = serde_json::from_value::<Fired>(fire.value.clone()).map_err(|error| error.to_string());
+        match read.and_then(|fired| fired.check()) {
+            Ok(()) => Ok(fire.value),
+            Err(why) => self.wrong(fire.place, format!("nothing to fire: {why}")),
         }
     }
 

@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -336,6 +337,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]''')
             [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)')
             [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Send this whenever the process gets SIGUSR1 (repeatable)')
+            [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Which server of the scenario to be')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
@@ -344,6 +347,41 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;host' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'The built-in server under this name, with all proposals or those named (repeatable)')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find servers in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'A server of that configuration (repeatable)')
+            [CompletionResult]::new('--say', '--say', [CompletionResultType]::ParameterName, 'Say this (repeatable)')
+            [CompletionResult]::new('--do', '--do', [CompletionResultType]::ParameterName, 'Do what this line says, as if it was typed (repeatable; after what is said)')
+            [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects')
+            [CompletionResult]::new('--clock', '--clock', [CompletionResultType]::ParameterName, 'Whose time passes in the scenario; what it says itself where this is not given')
+            [CompletionResult]::new('--junit', '--junit', [CompletionResultType]::ParameterName, 'Write the scenario''s report as JUnit XML')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The built-in model')
+            [CompletionResult]::new('--model-command', '--model-command', [CompletionResultType]::ParameterName, 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output')
+            [CompletionResult]::new('--model-timeout', '--model-timeout', [CompletionResultType]::ParameterName, 'How long that program may take')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Set an option, for all servers or for one (repeatable)')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'What the host itself says to the model; or @FILE')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s name, for templates; the folder''s where none is given')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What ids are drawn from: the same seed, the same prompts')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Show what happens in the scenario, not only the report')
+            [CompletionResult]::new('--options', '--options', [CompletionResultType]::ParameterName, 'List what can be set, and its defaults')
+            [CompletionResult]::new('--prompts', '--prompts', [CompletionResultType]::ParameterName, 'Show each prompt')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -542,6 +580,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -594,6 +633,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;serve' {
+            break
+        }
+        'mcpreel;help;host' {
             break
         }
         'mcpreel;help;sessions' {

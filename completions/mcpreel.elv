@@ -34,6 +34,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -314,6 +315,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --set 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'''
             cand --plan 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)'
             cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
+            cand --scenario 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error'
+            cand --as 'Which server of the scenario to be'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
@@ -322,6 +325,40 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
             cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;host'= {
+            cand -s 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --add 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --builtin 'The built-in server under this name, with all proposals or those named (repeatable)'
+            cand --config 'An MCP client''s configuration to find servers in; the usual places are searched where none is named'
+            cand --server 'A server of that configuration (repeatable)'
+            cand --say 'Say this (repeatable)'
+            cand --do 'Do what this line says, as if it was typed (repeatable; after what is said)'
+            cand --scenario 'Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects'
+            cand --clock 'Whose time passes in the scenario; what it says itself where this is not given'
+            cand --junit 'Write the scenario''s report as JUnit XML'
+            cand --model 'The built-in model'
+            cand --model-command 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output'
+            cand --model-timeout 'How long that program may take'
+            cand --policy 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`'
+            cand --set 'Set an option, for all servers or for one (repeatable)'
+            cand --system 'What the host itself says to the model; or @FILE'
+            cand --project 'The project''s name, for templates; the folder''s where none is given'
+            cand --seed 'What ids are drawn from: the same seed, the same prompts'
+            cand --format 'What to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --color 'When to colour output'
+            cand --trace 'Show what happens in the scenario, not only the report'
+            cand --options 'List what can be set, and its defaults'
+            cand --prompts 'Show each prompt'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -497,6 +534,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -536,6 +574,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;diff'= {
         }
         &'mcpreel;help;serve'= {
+        }
+        &'mcpreel;help;host'= {
         }
         &'mcpreel;help;sessions'= {
         }

@@ -1,5 +1,7 @@
 //! `serve`: be a server, the built-in live one.
 
+mod scenario;
+
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::target::span;
@@ -57,6 +59,13 @@ pub struct ServeArgs {
     /// Send this whenever the process gets SIGUSR1 (repeatable).
     #[arg(long = "on-signal", value_name = "JSON", value_parser = fired)]
     on_signal: Vec<Fired>,
+    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
+    /// messages are expected there. The host is whoever starts this; the report goes to standard error.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "settings", "plans", "on_signal", "listen"])]
+    scenario: Option<PathBuf>,
+    /// Which server of the scenario to be.
+    #[arg(long = "as", value_name = "NAME", requires = "scenario")]
+    part: Option<String>,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -134,6 +143,9 @@ fn fired(text: &str) -> Result<Fired, String> {
 }
 
 pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if let Some(path) = &args.scenario {
+        return scenario::run(path, args.part.as_deref(), context);
+    }
     let mut config = args.common.config();
     if !args.declare.is_empty() {
         for name in &args.declare {

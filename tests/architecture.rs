@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tap", &["wire", "trace", "protocol", "transport"]),
     ("drive", &["wire", "extension", "host", "server", "scenario", "transport"]),
     ("exchange", &["wire", "trace"]),
-    ("render", &["wire", "extension", "validate", "diff", "scenario"]),
+    ("render", &["wire", "extension", "host", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
 ];
 

@@ -29,6 +29,9 @@ use std::time::Duration;
 /// How often one request may come back for more input (modern era) before the client gives up.
 const MOST_ROUNDS: u32 = 8;
 
+/// So many requests that were given up are remembered for a late answer; the oldest is forgotten first.
+const MOST_EXPIRED: usize = 256;
+
 /// Which era to work in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EraChoice {
@@ -346,6 +349,10 @@ impl ClientEngine {
             open.expired = true;
             let open = open.clone();
             self.give_up(now, id, open, &mut out);
+        }
+        let expired: Vec<i64> = self.open.iter().filter(|(_, open)| open.expired).map(|(id, _)| *id).collect();
+        for id in expired.iter().take(expired.len().saturating_sub(MOST_EXPIRED)) {
+            self.open.remove(id);
         }
         out
     }

@@ -263,6 +263,8 @@ pub struct Host {
     servers: Vec<Server>,
     views: Vec<ServerView>,
     owners: HashMap<(ServerId, super::client::RequestHandle), Owner>,
+    /// Requests of rooms that were given up, the oldest first.
+    given_up: VecDeque<(ServerId, super::client::RequestHandle)>,
     tokens: u64,
     rng: fastrand::Rng,
     orders: VecDeque<Order>,
@@ -294,6 +296,7 @@ impl Host {
             servers,
             views,
             owners: HashMap::new(),
+            given_up: VecDeque::new(),
             tokens: 0,
             orders: VecDeque::new(),
             work: Work::Fresh,

@@ -22,6 +22,9 @@ use std::time::Duration;
 /// The recommended time for a server's answer (A12).
 pub const DEFAULT_DEADLINE: Duration = Duration::from_millis(500);
 
+/// So many messages whose time is over are remembered for a late answer; the oldest is forgotten first.
+const MOST_LATE: usize = 64;
+
 /// What a server declared about user messages (A1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscription {
@@ -238,7 +241,15 @@ impl UserMessages {
             waiting.expired = true;
             Action::Done(Outcome { timed_out: true, ..outcome(waiting, now) })
         });
-        over.collect()
+        let over: Vec<Action> = over.collect();
+        let late = self.waiting.iter().filter(|waiting| waiting.expired).count();
+        let mut extra = late.saturating_sub(MOST_LATE);
+        self.waiting.retain(|waiting| {
+            let goes = waiting.expired && extra > 0;
+            extra -= usize::from(goes);
+            !goes
+        });
+        over
     }
 
     /// The server knows no such request: this message goes again as a notification if there is time, and so do all

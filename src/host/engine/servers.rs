@@ -11,6 +11,8 @@ use crate::wire::{Envelope, MessageKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// So many requests that were given up are remembered for a late answer.
+const MOST_GIVEN_UP: usize = 1024;
 /// Pages of tools that are read at most.
 const MOST_PAGES: u32 = 64;
 
@@ -215,7 +217,13 @@ impl Host {
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
         match self.owners.get(&(server, handle)).copied() {
             // A late answer is the room's still.
-            Some(owner @ Owner::Room(..)) => self.replied(now, server, owner, &Reply::TimedOut, b""),
+            Some(owner @ Owner::Room(..)) => {
+                self.given_up.push_back((server, handle));
+                if self.given_up.len() > MOST_GIVEN_UP {
+                    self.given_up.pop_front().and_then(|oldest| self.owners.remove(&oldest));
+                }
+                self.replied(now, server, owner, &Reply::TimedOut, b"");
+            }
             Some(owner) => {
                 self.owners.remove(&(server, handle));
                 self.replied(now, server, owner, &Reply::TimedOut, b"");

@@ -617,3 +617,15 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
     assert_eq!(silent, (0..100).step_by(10).collect::<Vec<_>>());
     assert_eq!(stage.told("context").len(), 90);
 }
+
+#[test]
+fn what_never_answers_takes_no_more_memory_with_each_turn() {
+    let mut stage =
+        stage(vec![("s", server(subscribed(), silent))], &[("conversation.disable_after", None, json!("none"))]);
+    for _ in 0..1200 {
+        stage.turn("x");
+    }
+    assert_eq!(stage.told("timed out").len(), 1200);
+    assert!(stage.host.owners.len() <= 1024 && stage.host.given_up.len() <= 1024);
+    assert!(stage.host.history.len() <= 64);
+}

@@ -7,7 +7,7 @@ use super::{Action, Carrier, HistoryEntry, Outcome, Subscription, UserMessage, U
 use crate::extension::host::{Heard, HostCx, HostSide, Injection, Moment, Place, Reply, Said, ServerId, Slot, cut};
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const CONTEXT: &str = "conversation.context";
@@ -68,6 +68,9 @@ pub static KNOBS: &[Knob] = &[
     },
 ];
 
+/// So many requests are remembered for an answer; the oldest is forgotten first.
+const MOST_KEYS: usize = 256;
+
 /// One server that subscribed.
 struct Subscriber {
     engine: UserMessages,
@@ -79,7 +82,7 @@ struct Subscriber {
     /// A message that is waited for.
     waits: bool,
     /// Requests of the engine, by the host's names for them.
-    keys: HashMap<u64, u64>,
+    keys: BTreeMap<u64, u64>,
 }
 
 impl Subscriber {
@@ -107,6 +110,9 @@ impl Side {
                 Action::Request { key, method, params, timeout } => {
                     let token = cx.request(server, method, params, timeout);
                     subscriber.keys.insert(token, key);
+                    if subscriber.keys.len() > MOST_KEYS {
+                        subscriber.keys.pop_first();
+                    }
                 }
                 Action::Notify { method, params } => cx.notify(server, method, params),
                 Action::Respond { id, result } => cx.respond(server, &id, Ok(result)),
@@ -173,7 +179,7 @@ impl HostSide for Side {
             misses: 0,
             is_disabled: false,
             waits: false,
-            keys: HashMap::new(),
+            keys: BTreeMap::new(),
         };
         self.subscribers.insert(server, subscriber);
     }

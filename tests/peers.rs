@@ -652,7 +652,7 @@ fn a_push_that_is_refused_or_not_answered_is_a_finding() {
 #[test]
 fn pushes_repeat_as_often_as_told() {
     let stage = Stage::new();
-    let words = ["fire", "push", "--text", "tick", "--event-id", "e", "--every", "10ms", "--times", "3"];
+    let words = ["fire", "push", "--text", "tick", "--event-id", "e", "--interval", "10ms", "--repeat", "3"];
     let (mut server, _) = host(&stage, &words);
     let mut ids = Vec::new();
     for _ in 0..3 {

@@ -19,9 +19,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("server", &["wire", "protocol", "extension"]),
     ("transport", &["wire", "protocol"]),
     ("tap", &["wire", "trace", "protocol", "transport"]),
-    ("drive", &["wire", "host", "server", "transport"]),
+    ("drive", &["wire", "extension", "host", "server", "transport"]),
     ("exchange", &["wire", "trace"]),
-    ("render", &["wire", "extension", "validate", "diff"]),
+    ("render", &["wire", "extension", "host", "validate", "diff"]),
     ("cli", &["*"]),
 ];
 

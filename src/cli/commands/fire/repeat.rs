@@ -131,6 +131,6 @@ mod tests {
         assert_eq!(tally.summary(), "0 fired, 0 failed");
         tally.latencies = [30, 10, 20].map(Duration::from_millis).to_vec();
         (tally.taken, tally.failed) = (3, 1);
-        assert_eq!(tally.summary(), "3 fired, 1 failed; latency min 10 ms, median 20 ms, max 30 ms");
+        assert_eq!(tally.summary(), "3 fired, 1 failed; latency min 10.0 ms, median 20.0 ms, max 30.0 ms");
     }
 }

@@ -590,6 +590,7 @@ fn d41_f10_a_server_reads_only_what_goes_to_it() {
     assert_eq!(readers("the private question"), [1], "subscribers only");
     assert_eq!(readers("the secret plan"), [0], "the tool's own server, and the hook's");
     assert_eq!(stage.sent.iter().filter(|(_, sent)| sent.contains("seen")).count(), 1);
+    assert_eq!(stage.told("declared")[0].data["learns_of"], json!(["post_tool_use"]));
 }
 
 #[test]

@@ -322,15 +322,37 @@ fn the_streams_of_a_gateway_are_listed_by_the_names_that_reach_them() {
     gateway.end();
 }
 
+/// A server that fires once a host connects.
+fn firing(stage: &Stage, words: &[&str]) -> Gateway {
+    let process = stage.start(words);
+    let address = until("the server to listen", || {
+        let said = process.stderr_so_far();
+        said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+    });
+    Gateway { process, address }
+}
+
+#[test]
+fn a_reminder_waits_for_a_host_to_connect_and_ends_when_it_is_sent() {
+    let stage = Stage::new();
+    let gateway = firing(&stage, &["fire", "reminder", "look", "--listen", "0", "--repeat", "2"]);
+    let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}});
+    let session = gateway.request("POST", &[], &asked.to_string()).header("mcp-session-id").expect("a session");
+    let mut events = gateway.request("GET", &[("mcp-session-id", &session)], "");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(gateway.post(&session, &ready).status, 202);
+    for _ in 0..2 {
+        assert_eq!(events.event()["params"]["reminder"]["body"], "look");
+    }
+    let output = gateway.process.end_with_open_stdin();
+    assert_eq!((output.code(), output.err().contains("2 fired, 0 failed")), (0, true), "{output:?}");
+}
+
 #[test]
 fn a_push_waits_for_a_host_to_connect_and_ends_when_it_is_answered() {
     let stage = Stage::new();
-    let pushes = stage.start(&["fire", "push", "--listen", "0", "--text", "deployed"]);
-    let address = until("the server to listen", || {
-        let said = pushes.stderr_so_far();
-        said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
-    });
-    let gateway = Gateway { process: pushes, address };
+    let gateway = firing(&stage, &["fire", "push", "--listen", "0", "--text", "deployed"]);
     let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": {"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}},
         "clientInfo": {"name": "host", "version": "1"}}});

@@ -248,6 +248,52 @@ fn a_push_goes_into_a_tapped_session_and_into_a_server() {
 }
 
 #[test]
+fn a_reminder_goes_into_a_tapped_session_and_into_a_server() {
+    let stage = Stage::new();
+    let mut client = tapped(&stage);
+    for session in ["mcpreel", "serve"] {
+        let words = ["fire", "reminder", "look", "--dedupe-key", session, "--repeat", "2", "--session", session];
+        let reminding = stage.start(&[&words[..], &["--format", "json"]].concat());
+        for _ in 0..2 {
+            let message = client.message(|message| message["method"] == "notifications/reminder");
+            assert_eq!(message["params"]["reminder"]["dedupeKey"], session);
+        }
+        let output = reminding.end_with_open_stdin();
+        let facts: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!((output.code(), facts.len(), &facts[1]["report"]), (0, 2, &json!("sent")), "{output:?}");
+        assert_ne!(facts[0]["reminder"]["id"], facts[1]["reminder"]["id"]);
+        assert!(output.err().contains("2 fired, 0 failed"), "{output:?}");
+    }
+    // The running server keeps to what it declared.
+    let all = ["fire", "reminder", "x", "--propagate", "all", "--session"];
+    let refused = stage.run(&[&all[..], &["serve"]].concat(), "");
+    assert_eq!((refused.code(), refused.out().contains("nothing")), (1, true), "{refused:?}");
+    let legacy = stage.start(&["fire", "reminder", "old way", "--legacy", "--session", "mcpreel"]);
+    let message = client.message(|message| message["method"] == "notifications/message");
+    assert_eq!(message["params"]["_meta"]["harn"]["reminder"]["body"], "old way");
+    let output = legacy.end_with_open_stdin();
+    assert_eq!((output.code(), output.err()), (0, String::new()), "{output:?}");
+    assert!(output.out().starts_with("sent    ← notifications/message {"), "{output:?}");
+    client.send(&ping(1));
+    client.message(|message| message["id"] == 1);
+    client.end();
+    let put = injected(&stage);
+    assert_eq!(
+        methods(&put),
+        [("s2c", "notifications/reminder"), ("s2c", "notifications/reminder"), ("s2c", "notifications/message")]
+    );
+}
+
+#[test]
+fn a_reminder_beside_a_server_that_declares_none_says_so() {
+    let stage = Stage::new();
+    let client = echoing(&stage);
+    let output = stage.run(&["fire", "reminder", "x", "--session", "sh"], "");
+    assert_eq!((output.code(), output.err().contains("does not declare reminders.emit")), (0, true), "{output:?}");
+    drop(client);
+}
+
+#[test]
 fn a_client_that_does_not_know_pushes_is_pushed_to_with_a_word() {
     let stage = Stage::new();
     let mut client = echoing(&stage);

@@ -652,7 +652,7 @@ fn a_push_that_is_refused_or_not_answered_is_a_finding() {
 #[test]
 fn pushes_repeat_as_often_as_told() {
     let stage = Stage::new();
-    let words = ["fire", "push", "--text", "tick", "--event-id", "e", "--every", "10ms", "--times", "3"];
+    let words = ["fire", "push", "--text", "tick", "--event-id", "e", "--interval", "10ms", "--repeat", "3"];
     let (mut server, _) = host(&stage, &words);
     let mut ids = Vec::new();
     for _ in 0..3 {
@@ -779,4 +779,129 @@ fn an_interrupted_call_says_so_and_leaves_no_server() {
     assert_eq!(output.code(), 130, "{output:?}");
     assert!(output.err().contains("interrupted"), "{output:?}");
     until("the server's end", || (!lives(pid)).then_some(()));
+}
+
+/// A plain host's handshake.
+fn plain_host(stage: &Stage, words: &[&str]) -> (Live, Value) {
+    let mut server = stage.start(words);
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"}}}));
+    let told = server.message(|message| message["id"] == 1);
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    (server, told["result"].clone())
+}
+
+#[test]
+fn a_reminder_goes_out_as_it_was_asked_for() {
+    let stage = Stage::new();
+    let words = "fire reminder tests-fail --tag ci --tag tests --dedupe-key ci --ttl 3 --preserve --propagate all \
+        --role user_block --report facts";
+    let (mut server, told) = plain_host(&stage, &words.split_whitespace().collect::<Vec<_>>());
+    let declared = &told["capabilities"]["reminders"];
+    assert_eq!(declared["emit"], true);
+    assert!(declared["propagate"].to_string().contains("all") && declared["roleHints"].to_string().contains("user_"));
+    let message = server.message(|message| message["method"] == "notifications/reminder");
+    let reminder = &message["params"]["reminder"];
+    let wanted = json!({"body": "tests-fail", "tags": ["ci", "tests"], "dedupeKey": "ci", "ttlTurns": 3,
+        "preserveOnCompact": true, "propagate": "all", "roleHint": "user_block", "id": reminder["id"]});
+    assert_eq!(reminder, &wanted);
+    let output = server.end();
+    assert_eq!((output.code(), output.out()), (0, String::new()), "{output:?}");
+    let told = reports(&output.err());
+    assert_eq!((&told[0]["report"], &told[0]["reminder"]), (&json!("sent"), reminder));
+    let kept = reports(&String::from_utf8(stage.read("facts")).expect("text"));
+    assert!(kept.contains(&told[0]), "{kept:?}");
+}
+
+#[test]
+fn a_reminder_in_the_older_envelope_is_a_log_message() {
+    let stage = Stage::new();
+    let words = ["fire", "reminder", "look", "--legacy", "--dedupe-key", "k", "--expect", ".reminder.dedupe_key"];
+    let (mut server, _) = plain_host(&stage, &words);
+    let message = server.message(|message| message["method"] == "notifications/message");
+    let reminder = &message["params"]["_meta"]["harn"]["reminder"];
+    assert_eq!((&reminder["body"], &reminder["dedupe_key"]), (&json!("look"), &json!("k")));
+    assert_eq!(server.end().code(), 0);
+}
+
+#[test]
+fn reminders_repeat_with_ids_of_their_own_and_a_host_that_never_comes_is_a_finding() {
+    let stage = Stage::new();
+    let (mut server, _) = plain_host(&stage, &["fire", "reminder", "tick", "--repeat", "3", "--interval", "5ms"]);
+    let mut ids = std::collections::HashSet::new();
+    for _ in 0..3 {
+        let message = server.message(|message| message["method"] == "notifications/reminder");
+        ids.insert(message["params"]["reminder"]["id"].to_string());
+    }
+    let output = server.end();
+    assert_eq!((output.code(), ids.len()), (0, 3), "{output:?}");
+    assert!(output.err().contains("3 fired, 0 failed"), "{output:?}");
+    let alone = stage.run(&["fire", "reminder", "x"], "");
+    assert_eq!((alone.code(), alone.err().contains("no host completed")), (1, true), "{alone:?}");
+    let empty = stage.run(&["fire", "reminder", ""], "");
+    assert_eq!((empty.code(), empty.err().contains("body")), (2, true), "{empty:?}");
+}
+
+#[test]
+fn one_handshake_serves_all_repetitions() {
+    let stage = Stage::new();
+    script(
+        &stage,
+        r#"
+handshake(conversationEvents={"onUserMessage": True}, hooks={"declarations": [
+    {"event": "session_start", "priority": "important", "context_tool": "t", "context_tool_args": {}}]})
+count = 0
+while True:
+    request = heard()
+    count += 1
+    if request["method"] == "tools/call":
+        result(request, content=[{"type": "text", "text": "text %d" % count}])
+    else:
+        result(request, **({} if count == 2 else {"context": "context %d" % count}))
+"#,
+    );
+    let message = ["fire", "user-message", "hi", "--message-id", "m", "--repeat", "3", "--deadline", "20s"];
+    let json = ["--format", "json", "--expect", ".outcome.context.text == \"context \\(1,3)\" or .late"];
+    let expected = ["--format", "json", "--expect", ".outcome.context.text"];
+    let output = run(&stage, &[&message[..], &expected].concat(), &SCRIPTED);
+    let told = reports(&output.out());
+    let ids: Vec<&Value> = told.iter().map(|one| &one["outcome"]["message_id"]).collect();
+    assert_eq!(ids, ["m", "m-2", "m-3"]);
+    assert_eq!(output.code(), 1, "{output:?}");
+    let said = output.err();
+    assert!(said.contains("3 fired, 1 failed; latency min "), "{said}");
+    assert_eq!(said.matches("expected .outcome.context.text, and saw {").count(), 1, "{said}");
+    assert_eq!(methods(&heard(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
+    assert_eq!(run(&stage, &[&message[..], &json].concat(), &SCRIPTED).code(), 1, "each output must be true");
+
+    let hook = ["fire", "hook", "session_start", "--repeat", "2", "--expect", ".hooks[0].inject == \"text 1\""];
+    let output = run(&stage, &hook, &SCRIPTED);
+    assert_eq!((output.code(), output.out().matches("text ").count()), (1, 2), "{output:?}");
+    assert!(output.err().contains("2 fired, 1 failed"), "{output:?}");
+
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let raw =
+        ["fire", "raw", ping, "--repeat", "3", "--interval", "1ms", "--format", "json", "--expect", ".answer.result"];
+    let output = run(&stage, &raw, &SCRIPTED);
+    let ids: std::collections::HashSet<String> =
+        reports(&output.out()).iter().map(|one| one["answer"]["id"].to_string()).collect();
+    assert_eq!((output.code(), ids.len(), ids.contains("7")), (0, 3, true), "{output:?}");
+}
+
+#[test]
+fn what_is_expected_decides_and_a_mistake_in_it_is_told_before_anything_runs() {
+    let stage = Stage::new();
+    let refused = r#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#;
+    let words = ["fire", "raw", refused, "--expect", ".answer.error.code == -32601"];
+    assert_eq!(run(&stage, &words, &SERVE).code(), 0);
+    assert_eq!(run(&stage, &words[..3], &SERVE).code(), 1);
+    let wrong = run(&stage, &["fire", "hook", "session_start", "--expect", ".a |"], &["--", "no-such-program"]);
+    assert_eq!((wrong.code(), wrong.err().contains("--expect: a syntax error")), (2, true), "{wrong:?}");
+    let alone = run(&stage, &["fire", "raw", refused, "--interval", "1s"], &SERVE);
+    assert_eq!(alone.code(), 2, "an interval of one is none: {alone:?}");
+    // Silence past the deadline is a time limit; expected, it is what was wanted.
+    script(&stage, "handshake(conversationEvents={\"onUserMessage\": True})\nwhile True: heard()\n");
+    let silent = ["fire", "user-message", "x", "--carrier", "request", "--deadline", "30ms", "--linger", "10ms"];
+    assert_eq!(run(&stage, &[&silent[..], &["--repeat", "2"]].concat(), &SCRIPTED).code(), 5);
+    assert_eq!(run(&stage, &[&silent[..], &["--expect", ".outcome.timed_out"]].concat(), &SCRIPTED).code(), 0);
 }

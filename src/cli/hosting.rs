@@ -15,6 +15,7 @@ use super::target::{Target, TargetKind};
 use crate::drive::builtin;
 use crate::server::{Config, Fired, Server};
 use crate::tap::http::{Exchanges, Numbers};
+use crate::tap::inject::is_ours;
 use crate::tap::queue::Ready;
 use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
@@ -129,7 +130,9 @@ fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
     let (link, mut served) = Link::served();
     let queue = Arc::clone(recorder.queue());
     let keep = move |direction: Direction, message: &[u8]| {
-        let ready = Ready { flags: Flags::toward(direction), ..Ready::about(EventKind::Message, stream) };
+        let ours = if is_ours(message) { Flags::INJECTED } else { Flags::default() };
+        let flags = Flags::toward(direction).with(ours);
+        let ready = Ready { flags, ..Ready::about(EventKind::Message, stream) };
         queue.push_ready(ready, message);
     };
     tokio::spawn(async move {

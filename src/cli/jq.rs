@@ -12,13 +12,9 @@ pub struct Jq {
 }
 
 impl Jq {
-    /// Compiles a program; a mistake in it is a usage error.
-    pub fn compile(code: &str) -> Result<Self, CommandError> {
-        let wrong = |what: &str| {
-            CommandError::usage(format!("--jq: {what} in {code:?}")).hint(
-                "each event is an object; a message's own members are under .message, as in: .message.params.name",
-            )
-        };
+    /// Compiles the program that an option names; a mistake in it is a usage error.
+    pub fn compile(option: &str, code: &str) -> Result<Self, CommandError> {
+        let wrong = |what: &str| CommandError::usage(format!("{option}: {what} in {code:?}"));
         let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
         let arena = Arena::default();
@@ -37,15 +33,30 @@ impl Jq {
 
     /// Runs it on one JSON text; every output is appended to `out` as a line.
     pub fn run(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        self.each(text, |output| {
+            match output {
+                Val::TStr(text) => out.extend_from_slice(&text),
+                value => out.extend_from_slice(value.to_string().as_bytes()),
+            }
+            out.push(b'\n');
+        })
+    }
+
+    /// Whether it is true of one JSON text: it has outputs, and none of them is `false` or `null`.
+    pub fn holds(&self, text: &[u8]) -> Result<bool, String> {
+        let (mut some, mut all) = (false, true);
+        self.each(text, |output| {
+            some = true;
+            all &= !matches!(output, Val::Null | Val::Bool(false));
+        })?;
+        Ok(some && all)
+    }
+
+    fn each(&self, text: &[u8], mut take: impl FnMut(Val)) -> Result<(), String> {
         let input = read::parse_single(text).map_err(|error| error.to_string())?;
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         for output in self.filter.id.run((context, input)).map(unwrap_valr) {
-            match output {
-                Ok(Val::TStr(text)) => out.extend_from_slice(&text),
-                Ok(value) => out.extend_from_slice(value.to_string().as_bytes()),
-                Err(error) => return Err(error.to_string()),
-            }
-            out.push(b'\n');
+            take(output.map_err(|error| error.to_string())?);
         }
         Ok(())
     }
@@ -57,7 +68,7 @@ mod tests {
 
     fn run(code: &str, text: &str) -> Result<String, String> {
         let mut out = Vec::new();
-        Jq::compile(code).map_err(|error| error.message)?.run(text.as_bytes(), &mut out)?;
+        Jq::compile("--jq", code).map_err(|error| error.message)?.run(text.as_bytes(), &mut out)?;
         String::from_utf8(out).map_err(|error| error.to_string())
     }
 
@@ -68,5 +79,16 @@ mod tests {
         assert_eq!(run(".a[]", r#"{"a":[1.0,{"c":1}]}"#), Ok("1.0\n{\"c\":1}\n".into()));
         assert!(run(".a |", "{}").expect_err("refused").contains("syntax"));
         assert!(run("nope", "{}").expect_err("refused").contains("nope"));
+    }
+
+    #[test]
+    fn what_holds_is_neither_false_nor_null_nor_nothing() {
+        let holds = |code: &str| Jq::compile("--expect", code).expect("compiles").holds(br#"{"a":1,"b":[true,null]}"#);
+        assert_eq!(holds(".a == 1"), Ok(true));
+        assert_eq!(holds(".a"), Ok(true));
+        for untrue in [".a == 2", ".c", "empty", ".b[]"] {
+            assert_eq!(holds(untrue), Ok(false), "{untrue}");
+        }
+        assert!(holds(".a.b").is_err());
     }
 }

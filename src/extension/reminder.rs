@@ -22,7 +22,8 @@ const SOURCE: &str = "seed 001 (notifications/reminder)";
 /// The room.
 pub struct Reminder;
 
-static DESCRIPTOR: Descriptor = Descriptor {
+/// What it adds.
+pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "reminder",
     title: "notifications/reminder",
     source: SOURCE,

@@ -1,4 +1,4 @@
-//! One user message to one server, from the handshake to the outcome: the client engine with the conversation room's
+//! User messages to one server, one after another, from the handshake to each one's outcome: the client engine with the conversation room's
 //! host side on top.
 //!
 //! Never: tokio, sockets, clocks, printing.
@@ -39,18 +39,21 @@ pub enum Report {
     Subscription(Subscription),
     /// Something the caller should know, as a sentence.
     Note(String),
-    /// What came of the message. Once.
+    /// What came of a message. Once for each.
     Done(Outcome),
     /// An answer after the deadline (A13).
     Late(Outcome),
 }
 
-/// Fires one user message. See the module.
+/// Fires user messages. See the module.
 #[derive(Debug)]
 pub struct UserMessageFire {
     client: ClientEngine,
     messages: UserMessages,
-    firing: Option<Firing>,
+    /// What is to be sent once the connection is open.
+    message: Option<UserMessage>,
+    force: bool,
+    opened: Option<(Era, Subscription)>,
     keys: HashMap<RequestHandle, u64>,
     over: bool,
 }
@@ -71,7 +74,9 @@ impl UserMessageFire {
         Self {
             client,
             messages: UserMessages::new(firing.carrier, firing.deadline),
-            firing: Some(firing),
+            message: Some(firing.message),
+            force: firing.force,
+            opened: None,
             keys: HashMap::new(),
             over: false,
         }
@@ -81,6 +86,14 @@ impl UserMessageFire {
     pub fn start(&mut self, now: Duration) -> Vec<Report> {
         let outputs = self.client.start(now);
         self.report(now, outputs)
+    }
+
+    /// Sends another message, once the one before has come to its end.
+    pub fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Report> {
+        let mut reports = Vec::new();
+        (self.message, self.over) = (Some(message), false);
+        self.fire(now, &mut reports);
+        reports
     }
 
     /// Takes one message of the server in.
@@ -150,7 +163,9 @@ impl UserMessageFire {
                 Output::Ready(handshake) => {
                     let (era, declared) = (handshake.era, subscription(&handshake.server_capabilities));
                     reports.push(Report::Client(output));
-                    self.fire(now, era, declared, &mut reports);
+                    reports.push(Report::Subscription(declared));
+                    self.opened = Some((era, declared));
+                    self.fire(now, &mut reports);
                 }
                 Output::Notification { message } | Output::ServerRequest { message, answered_with: None, .. } => {
                     let actions = self.messages.receive(now, &Envelope::scan(message));
@@ -167,10 +182,10 @@ impl UserMessageFire {
         reports
     }
 
-    fn fire(&mut self, now: Duration, era: Era, declared: Subscription, reports: &mut Vec<Report>) {
-        reports.push(Report::Subscription(declared));
-        let Some(firing) = self.firing.take() else { return };
-        if declared != Subscription::Subscribed && !firing.force {
+    fn fire(&mut self, now: Duration, reports: &mut Vec<Report>) {
+        let Some((era, declared)) = self.opened else { return };
+        let Some(message) = self.message.take() else { return };
+        if declared != Subscription::Subscribed && !self.force {
             self.over = true;
             return;
         }
@@ -178,7 +193,7 @@ impl UserMessageFire {
             let note = "revision 2026-07-28 has no carrier for conversation/userMessage; sent as a plain request";
             reports.push(Report::Note(note.to_owned()));
         }
-        let actions = self.messages.start(now, firing.message);
+        let actions = self.messages.start(now, message);
         self.act(now, actions, reports);
     }
 

@@ -275,9 +275,10 @@ mod tests {
         };
         let (texts, _) = order(all(), &Layout::default(), usize::MAX);
         assert_eq!(texts, ["start", "reminder", "hook", "b insists", "a says", "b says", "later"]);
-        let mine = json!({"after_user": ["conversation.context"], "before_user": ["reminder.system"]});
+        let mine =
+            json!({"after_user": ["conversation.context"], "before_user": ["hooks.pre_request", "reminder.system"]});
         let (texts, _) = order(all(), &Layout::read(&mine).expect("a layout"), usize::MAX);
-        assert_eq!(texts, ["start", "reminder", "hook", "b insists", "a says", "b says", "later"]);
+        assert_eq!(texts, ["start", "hook", "reminder", "b insists", "a says", "b says", "later"]);
         assert!(Layout::read(&json!({"after_user": ["nothing"]})).expect_err("no slot").contains("reminder.user"));
     }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the real clients and servers that tests/real_peers.rs and tests/real_http.rs talk to.
+# Installs the real clients and servers that the suites tests/real_*.rs talk to.
 #
 #   tests/real/install.sh [FOLDER]      FOLDER defaults to <repository>/target/real
 #
@@ -43,11 +43,12 @@ install_node() {
 
 install_venv() {
     local venv=$folder/$1 pins=$here/requirements-$1.txt stamp=$folder/$1/.mcpreel-real
+    shift
     is_done "$stamp" "python $python_version" "$pins" && return
     rm -rf -- "$venv"
     python3 -m venv "$venv" >&2 \
         || fail "python3 could not make the virtual environment $venv (on Debian, install python3-venv)"
-    "$venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check -r "$pins" >&2 \
+    "$venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check "$@" -r "$pins" >&2 \
         || fail "pip could not install the packages that $pins pins"
     wanted "python $python_version" "$pins" >"$stamp" || fail "cannot write $stamp"
 }
@@ -65,4 +66,6 @@ install_node
 install_venv py1
 install_venv py2
 install_venv node24
-printf 'real peers are installed; run: MCPREEL_REAL_PEERS=%s cargo test --test real_peers --test real_http\n' "$folder"
+# Its tools run without what it would pull in: see its pins.
+install_venv annal --no-deps
+printf 'real peers are installed; run: MCPREEL_REAL_PEERS=%s cargo test --test 'real_*'\n' "$folder"

@@ -63,7 +63,9 @@ impl Peers {
             .map_err(|error| format!("{FOLDER} names {}: {error}", Path::new(&named).display()))?;
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real");
         let peers = Self { folder, scripts };
-        for needed in [peers.everything(), peers.python("py1"), peers.python("py2")] {
+        for needed in
+            [peers.everything(), peers.memory(), peers.python("py1"), peers.python("py2"), peers.python("annal")]
+        {
             assert!(needed.exists(), "{} is missing: run tests/real/install.sh", needed.display());
         }
         Ok(peers)
@@ -71,6 +73,15 @@ impl Peers {
 
     pub fn everything(&self) -> PathBuf {
         self.folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+    }
+
+    pub fn memory(&self) -> PathBuf {
+        self.folder.join("node_modules/@modelcontextprotocol/server-memory/dist/index.js")
+    }
+
+    /// The memory server of the hooks proposal's author, which declares a hook here.
+    pub fn annal(&self) -> [OsString; 2] {
+        [self.python("annal").into(), self.scripts.join("annal_server.py").into()]
     }
 
     pub fn python(&self, venv: &str) -> PathBuf {

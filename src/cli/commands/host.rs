@@ -419,6 +419,7 @@ impl Talk<'_> {
                 Happened::Waited => waiting = None,
                 Happened::Reply(reply) => {
                     replying = None;
+                    self.failed |= reply.is_err();
                     self.runner.model(reply);
                 }
                 Happened::Line(line) => {

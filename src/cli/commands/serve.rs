@@ -176,10 +176,11 @@ impl ServeCommon {
         self.answer_timeout
     }
 
-    /// Writes a fact where facts are to be written.
-    pub fn write_fact(&self, fact: &Value) -> Result<(), CommandError> {
+    /// Writes facts where facts are to be written.
+    pub fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
-        std::fs::write(path, format!("{fact}\n")).map_err(|error| CommandError::writing(path, &error))
+        let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
+        std::fs::write(path, lines).map_err(|error| CommandError::writing(path, &error))
     }
 
     /// The settings of a server whose host is to be sent something, which takes a handshake; ids are drawn from the

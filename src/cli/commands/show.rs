@@ -213,7 +213,11 @@ fn parse_filter(text: &str, is_reel_named: bool) -> Result<Filter, CommandError>
 
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
     let format = match (&args.jq, args.raw, args.full) {
-        (Some(code), ..) => forms::Kind::Jq(Jq::compile(code)?),
+        (Some(code), ..) => {
+            let hint =
+                "each event is an object; a message's own members are under .message, as in: .message.params.name";
+            forms::Kind::Jq(Jq::compile("--jq", code).map_err(|error| error.hint(hint))?)
+        }
         (None, true, _) => forms::Kind::Raw,
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
         (None, false, false) => match args.format {

@@ -210,6 +210,28 @@ fn b18_b19_reminders_stand_as_long_as_they_say_and_newer_ones_replace_waiting_on
 }
 
 #[test]
+fn b17_a_role_hint_chooses_where_a_body_stands() {
+    let mut stage = stage(vec![("w", server(json!({"reminders": {"emit": true}}), silent))], &[]);
+    for hint in ["system", "developer", "user_block", "ephemeral_cache"] {
+        stage.says(0, &reminder(hint, &json!({"roleHint": hint})));
+    }
+    stage.turn("x");
+    let place = |id: &str| {
+        let text = format!("body of {id}");
+        let part = stage.prompts[0].parts.iter().find(|part| part.text.contains(&text)).expect("in the prompt");
+        (part.role, part.origin.as_ref().map(|origin| origin.place))
+    };
+    for (hint, role, at) in [
+        ("system", Role::System, Place::System),
+        ("developer", Role::System, Place::System),
+        ("user_block", Role::User, Place::AfterUser),
+        ("ephemeral_cache", Role::User, Place::AfterUser),
+    ] {
+        assert_eq!(place(hint), (role, Some(at)), "{hint}");
+    }
+}
+
+#[test]
 fn b15_undeclared_reminders_are_named_and_dropped() {
     let mut stage = stage(vec![("w", server(json!({"reminders": {}}), silent))], &[]);
     stage.says(0, &reminder("one", &json!({})));
@@ -497,7 +519,7 @@ fn d29_a_context_tool_that_fails_or_hangs_injects_nothing() {
 }
 
 #[test]
-fn d30_d36_how_much_fires_at_one_event_is_bounded() {
+fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     let hooks: Value = [("suggestion", "first"), ("important", "second"), ("important", "third")]
         .iter()
         .map(|(priority, text)| text_hook("pre_request", priority, text))
@@ -534,6 +556,41 @@ fn d31_d34_d37_what_is_not_trusted_or_not_approved_does_not_fire() {
     assert!(asked.turn("y").contains("recalled"));
     let mut trusted = stage(vec![("m", hooked(hooks()))], &[("hooks.trusted", Some("m"), json!(true))]);
     assert!(trusted.turn("x").contains("required hook on pre_request"));
+}
+
+#[test]
+fn d32_d38_required_counts_from_trusted_servers_only() {
+    for (trusted, said) in [(false, "important hook on pre_request"), (true, "required hook on pre_request")] {
+        let hooks = json!([text_hook("pre_request", "required", "listen")]);
+        let mut stage = stage(vec![("m", hooked(hooks))], &[("hooks.trusted", Some("m"), json!(trusted))]);
+        let prompt = stage.turn("x");
+        assert!(prompt.contains(said), "{trusted}: {prompt}");
+    }
+}
+
+#[test]
+fn d41_f10_a_server_reads_only_what_goes_to_it() {
+    let hooks = json!([{"event": "post_tool_use", "priority": "important", "context_tool": "recall",
+        "context_tool_args": {"seen": "{tool_input}"}}]);
+    let servers = vec![
+        ("hooks", hooked(hooks)),
+        ("asked", server(subscribed(), context("from asked"))),
+        ("deaf", server(json!({}), silent)),
+    ];
+    let mut stage = stage(servers, &[]);
+    let call = ToolCall { server: None, tool: "note".to_owned(), arguments: json!({"text": "the secret plan"}) };
+    stage.replies.push_back(ModelReply { text: String::new(), tool_calls: vec![call] });
+    stage.turn("the private question");
+    let readers = |text: &str| {
+        let mut found: Vec<usize> =
+            stage.sent.iter().filter(|(_, sent)| sent.contains(text)).map(|(server, _)| *server).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(readers("the private question"), [1], "subscribers only");
+    assert_eq!(readers("the secret plan"), [0], "the tool's own server, and the hook's");
+    assert_eq!(stage.sent.iter().filter(|(_, sent)| sent.contains("seen")).count(), 1);
+    assert_eq!(stage.told("declared")[0].data["learns_of"], json!(["post_tool_use"]));
 }
 
 #[test]

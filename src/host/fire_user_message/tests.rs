@@ -88,3 +88,17 @@ fn a14_a_connection_that_fails_ends_it() {
     fire.closed(ms(1));
     assert!(fire.is_over());
 }
+
+#[test]
+fn a6_another_message_goes_on_the_same_connection() {
+    let mut fire = fire(Carrier::Auto, false);
+    open(&mut fire, SUBSCRIBED);
+    fire.receive(ms(40), br#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert!(fire.is_over());
+    let message = UserMessage { message_id: "m2".to_owned(), content: "more".to_owned(), recent_history: Vec::new() };
+    let again = sent(&fire.again(ms(50), message));
+    assert_eq!((again.len(), again[0]["params"]["messageId"].as_str()), (1, Some("m2")));
+    assert!(!fire.is_over());
+    let reports = fire.receive(ms(60), br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert!(matches!(&reports[..], [Report::Done(outcome)] if outcome.message_id == "m2"));
+}

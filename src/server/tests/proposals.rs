@@ -99,7 +99,9 @@ fn settings_are_checked() {
         Config { settings, ..Config::default() }.check()
     };
     assert_eq!(with("mcpl", json!({"push_sets": ["a.b"]})), Ok(()));
-    for (room, settings) in [("conversation", json!({"carrier": 1})), ("reminder", json!({})), ("nothing", json!({}))] {
+    for (room, settings) in
+        [("conversation", json!({"carrier": 1})), ("reminder", json!({"propagate": 1})), ("nothing", json!({}))]
+    {
         assert!(with(room, settings).is_err_and(|fault| fault.contains(room)), "{room}");
     }
 }

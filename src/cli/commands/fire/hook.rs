@@ -1,6 +1,7 @@
 //! `fire hook`: which declared hooks an event fires, and what they would inject (seed 003).
 
 use super::Format;
+use super::repeat::Repeating;
 use crate::cli::error::CommandError;
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
@@ -14,6 +15,7 @@ use crate::render::line::visible_text;
 use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Fire a hook event: read the server's declarations, match them, and print what would be injected.
 ///
@@ -27,6 +29,7 @@ Examples:
   mcpreel fire hook session_start --session memory          into a live session
   mcpreel fire hook pre_tool_use --tool add --format json -- my-server
   mcpreel fire hook pre_tool_use --tool add --tool-server calc -- my-server
+  mcpreel fire hook session_start --expect '.hooks[0].inject' -- my-server
 
 Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
 pub struct HookArgs {
@@ -56,6 +59,8 @@ pub struct HookArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    repeating: Repeating,
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]
@@ -97,7 +102,7 @@ struct Fired {
 }
 
 pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let event = event(args)?;
+    let (event, mut tally) = (event(args)?, args.repeating.tally()?);
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
@@ -110,31 +115,56 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
         let declarations = Declarations::parse(&handshake.server_capabilities);
-        let mut fired = Vec::new();
-        for selected in select(&declarations, &event) {
-            let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
-            let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
-            fired.push(match selected.verdict {
-                Verdict::Skipped(why) => one(None, Err(why), false),
-                Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
-                Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {
-                    one(Some((name, arguments)), Err("not called (--no-call)".into()), true)
-                }
-                Verdict::Fires(Injection::CallTool { name, arguments }) => {
-                    let outcome = call_tool(&mut connection, &name, &arguments, context).await;
-                    one(Some((name, arguments)), outcome, true)
-                }
-            });
+        let mut due = Some(Duration::ZERO);
+        while let Some(at) = due {
+            while let Some(output) = connection.runner.next(Some(at)).await {
+                peer::tell(&output, context);
+            }
+            let began = connection.runner.now();
+            let fired = fire(&mut connection, &declarations, &event, args, context).await;
+            let latency = connection.runner.now().saturating_sub(began);
+            let told = to_json(args, &handshake, &declarations, &fired);
+            match args.format {
+                Format::Json => context.printer.line(&told.to_string())?,
+                Format::Human => print(&handshake, &declarations, &fired, context)?,
+            }
+            context.printer.flush().map_err(CommandError::output)?;
+            let failed = fired.iter().any(|one| one.fires && one.outcome.is_err() && !args.no_call);
+            let is_clean = !failed && fired.iter().any(|one| one.fires);
+            tally.take(&told, Ok(if is_clean { Outcome::Clean } else { Outcome::Findings }), Some(latency), context);
+            due = args.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
         server.end(context).await;
-        match args.format {
-            Format::Json => context.printer.line(&to_json(args, &handshake, &declarations, &fired).to_string())?,
-            Format::Human => print(&handshake, &declarations, &fired, context)?,
-        }
-        let failed = fired.iter().any(|one| one.fires && one.outcome.is_err() && !args.no_call);
-        Ok(if failed || !fired.iter().any(|one| one.fires) { Outcome::Findings } else { Outcome::Clean })
+        tally.finish(context)
     })
+}
+
+/// One event: which hooks it fires, and what they inject.
+async fn fire(
+    connection: &mut Connection,
+    declarations: &Declarations,
+    event: &Event,
+    args: &HookArgs,
+    context: &Context,
+) -> Vec<Fired> {
+    let mut fired = Vec::new();
+    for selected in select(declarations, event) {
+        let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
+        let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
+        fired.push(match selected.verdict {
+            Verdict::Skipped(why) => one(None, Err(why), false),
+            Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
+            Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {
+                one(Some((name, arguments)), Err("not called (--no-call)".into()), true)
+            }
+            Verdict::Fires(Injection::CallTool { name, arguments }) => {
+                let outcome = call_tool(connection, &name, &arguments, context).await;
+                one(Some((name, arguments)), outcome, true)
+            }
+        });
+    }
+    fired
 }
 
 fn event(args: &HookArgs) -> Result<Event, CommandError> {

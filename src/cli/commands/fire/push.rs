@@ -1,21 +1,19 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
-use super::Format;
-use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
+use super::emit::{self, Emission, Ways};
+use crate::cli::commands::serve::ServeCommon;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::{self, Live, Opening};
-use crate::cli::target::span;
 use crate::cli::{Context, Outcome, values};
 use crate::drive::client::Answer;
 use crate::extension::mcpl::push::{Draft, judge};
 use crate::extension::mcpl::server::{PROACTIVE, Settings};
 use crate::extension::{Declared, Side, mcpl};
 use crate::render::line::{duration, visible_text};
-use crate::server::{Fired, Plan, Report};
+use crate::server::Fired;
 use crate::wire::Envelope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::cell::Cell;
 use std::time::Duration;
 
 /// Push an event to the host that started this command as its server.
@@ -34,7 +32,7 @@ use std::time::Duration;
 Examples, as a host's server command:
   mcpreel fire push --text 'deploy finished' --report /tmp/push.jsonl
   mcpreel fire push --text tick --feature-set memory.proactive
-  mcpreel fire push --text tick --after 2s --every 10s --times 3
+  mcpreel fire push --text tick --after 2s --repeat 3 --interval 10s
   mcpreel fire push --text now --on-signal      then: pkill -USR1 -f 'fire push'
 
 Waiting for a host to connect to http://127.0.0.1:8080/mcp:
@@ -57,128 +55,60 @@ pub struct PushArgs {
     /// Where it is from (repeatable): name=text, name:=JSON, a JSON object.
     #[arg(long = "origin", value_name = "VALUE")]
     origin: Vec<String>,
-    /// How long after the handshake.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
-    after: Duration,
-    /// Again and again, so far apart.
-    #[arg(long, value_name = "TIME", value_parser = span)]
-    every: Option<Duration>,
-    /// How often at most.
-    #[arg(long, value_name = "COUNT", requires = "every")]
-    times: Option<u64>,
-    /// Only when the process gets SIGUSR1.
-    #[arg(long, conflicts_with_all = ["every", "times"])]
-    on_signal: bool,
-    /// Push into a live session instead, as its server: `mcpreel sessions` lists them.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["after", "every", "times", "on_signal", "seed"])]
-    session: Option<String>,
-    /// How to print what came of it, with --session.
-    #[arg(long, value_enum, default_value_t = Format::Human, requires = "session", hide_default_value = true)]
-    format: Format,
     #[command(flatten)]
-    common: ServeCommon,
+    ways: Ways,
 }
 
 pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
-    if let Some(name) = &args.session {
-        return push_into(&live::find(name)?, args, context);
-    }
-    let push = Fired::new("push", draft(args)?);
-    let mut config = args.common.config();
-    if let Some(name) = &args.feature_set {
-        let settings = json!(Settings { push_sets: vec![name.clone()] });
-        config.settings.insert(mcpl::DESCRIPTOR.name.to_owned(), settings);
-    }
-    let mut on_signal = Vec::new();
-    if args.on_signal {
-        on_signal.push(push);
-    } else {
-        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        config.plans.push(Plan {
-            after_ms: milliseconds(args.after),
-            every_ms: args.every.map(milliseconds),
-            times: args.times,
-            fire: push,
-        });
-    }
-    // Where it listens, it has done its work when so many pushes are settled.
-    let wanted = match (args.on_signal, args.every) {
-        (true, _) => None,
-        (false, None) => Some(1),
-        (false, Some(_)) => args.times,
-    };
-    let mut settled = 0;
-    let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
-    run_server("push", config, on_signal, &args.common, context, |fact| {
-        let is_settled = match fact {
-            Report::Room(fact) => {
-                accepted.set(accepted.get() + u64::from(is_accepted(fact)));
-                fact["report"] == "push_answered"
-            }
-            Report::Ready => {
-                is_ready.set(true);
-                false
-            }
-            Report::Sent { .. } => {
-                sent.set(sent.get() + 1);
-                false
-            }
-            _ => matches!(fact, Report::Refused { .. } | Report::Unanswered { .. } | Report::NotSent { .. }),
-        };
-        settled += u64::from(is_settled);
-        match is_settled {
-            false => Reaction::Quiet,
-            true if wanted.is_some_and(|wanted| settled >= wanted) => Reaction::TellAndEnd,
-            true => Reaction::Tell,
-        }
-    })?;
-    if !is_ready.get() {
-        context.printer.note("not sent: no host completed the handshake");
-    }
-    let all = sent.get() > 0 && sent.get() == accepted.get();
-    Ok(if all { Outcome::Clean } else { Outcome::Findings })
+    emit::run(args, &args.ways, context)
 }
 
-/// Pushes into a live session: has a server of ours push, or puts the request in beside the server's own messages.
-fn push_into(session: &Live, args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (mut accepted, mut failed) = (false, None);
-    let mut tell = |fact: &Value| {
-        accepted |= is_accepted(fact);
-        let shown = match args.format {
-            Format::Human => for_people(fact),
-            Format::Json => fact.to_string(),
-        };
-        failed = args.common.write_fact(fact).and_then(|()| context.printer.line(&shown)).err();
-    };
-    if session.text("role") == Some("serve") {
-        let fired = json!(Fired::new("push", draft(args)?));
-        live::fire(session, &fired, args.common.answer_timeout(), |fact| {
-            if fact["report"] != "sent" {
-                tell(fact);
-            }
-        })?;
-    } else {
-        tell(&push_beside(session, args, context)?);
+impl Emission for PushArgs {
+    const NAME: &'static str = "push";
+
+    fn fired(&self, done: u64) -> Result<Fired, CommandError> {
+        Ok(Fired::new("push", draft(self, done)?))
     }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(if accepted { Outcome::Clean } else { Outcome::Findings }),
+
+    fn method(&self) -> &'static str {
+        mcpl::PUSH_EVENT
+    }
+
+    fn settings(&self) -> Option<(&'static str, Value)> {
+        let settings = Settings { push_sets: vec![self.feature_set.clone()?] };
+        Some((mcpl::DESCRIPTOR.name, json!(settings)))
+    }
+
+    fn beside(
+        &self,
+        session: &Live,
+        done: u64,
+        common: &ServeCommon,
+        context: &Context,
+    ) -> Result<Value, CommandError> {
+        push_beside(session, draft(self, done)?, common.answer_timeout(), context)
+    }
+
+    fn is_good(&self, fact: &Value) -> bool {
+        fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false
+    }
+
+    fn for_people(&self, fact: &Value) -> String {
+        for_people(fact)
     }
 }
 
 /// Puts a push event into a tapped session, toward its client; what came of it, as the built-in server reports it.
-fn push_beside(session: &Live, args: &PushArgs, context: &Context) -> Result<Value, CommandError> {
+fn push_beside(session: &Live, mut draft: Draft, timeout: Duration, context: &Context) -> Result<Value, CommandError> {
     let opening = Opening::read(&session.reel()?, session.stream)?;
     let server = opening.handshake.as_ref().map(|handshake| handshake.server_capabilities.clone());
     let declared =
         Declared { client: opening.client_capabilities, server: server.unwrap_or_default(), ..Declared::default() };
-    let mut draft = draft(args)?;
     draft.feature_set.get_or_insert_with(|| pushing_set(&declared).unwrap_or_else(|| PROACTIVE.to_owned()));
     draft.event_id.get_or_insert_with(|| format!("evt_{}", uuid::Uuid::now_v7()));
     let params = draft.params(&jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
     let id = format!("{}1", live::id_prefix());
     let request = json!({"jsonrpc": "2.0", "id": id, "method": mcpl::PUSH_EVENT, "params": params});
-    let timeout = args.common.answer_timeout();
     let answer = match live::send(session, "client", &request.to_string(), timeout) {
         Ok(answer) => answer,
         Err(error) if error.kind == ErrorKind::Timeout => None,
@@ -245,11 +175,6 @@ fn for_people(fact: &Value) -> String {
     told.lines().map(visible_text).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a fact is that the host took a push, in time.
-fn is_accepted(fact: &Value) -> bool {
-    fact["report"] == "push_answered" && fact["accepted"] == true && fact["late"] == false
-}
-
 /// The first feature set of the server's that pushes.
 fn pushing_set(declared: &Declared) -> Option<String> {
     let (_, block) = declared.find(&mcpl::DESCRIPTOR, Side::Server)?;
@@ -258,11 +183,13 @@ fn pushing_set(declared: &Declared) -> Option<String> {
     sets.iter().find(|(_, set)| pushes(set)).map(|(name, _)| name.clone())
 }
 
-fn draft(args: &PushArgs) -> Result<Draft, CommandError> {
+/// Another push is another event: a given id gets a number then.
+fn draft(args: &PushArgs, done: u64) -> Result<Draft, CommandError> {
     let origin = if args.origin.is_empty() { None } else { Some(Value::Object(values::object(&args.origin)?)) };
+    let numbered = |id: &String| if done == 0 { id.clone() } else { format!("{id}-{}", done + 1) };
     Ok(Draft {
         text: args.text.clone(),
-        event_id: args.event_id.clone(),
+        event_id: args.event_id.as_ref().map(numbered),
         feature_set: args.feature_set.clone(),
         origin,
     })

@@ -1,6 +1,7 @@
 //! `fire raw`: a message as it is, well-formed or not.
 
 use super::Format;
+use super::repeat::{Repeating, Tally};
 use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
@@ -19,7 +20,7 @@ use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Send one message byte for byte, and print what is answered.
 ///
@@ -37,6 +38,7 @@ Examples:
   mcpreel fire raw '{broken' -- my-server
   mcpreel fire raw @elicit.json --listen 8080    to the first host that connects
   mcpreel fire raw @initialize.json --no-handshake -- my-server
+  mcpreel fire raw @ping.json --repeat 10 --expect .answer.result -- my-server
 
 Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed; \
 5 no answer in time.")]
@@ -52,6 +54,8 @@ pub struct RawArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    repeating: Repeating,
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]
@@ -74,29 +78,35 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
         return Err(CommandError::usage("the message has a line break in it, and a message is one line")
             .hint("put it on one line, as in: jq -c . message.json | mcpreel fire raw - …"));
     }
+    let mut tally = args.repeating.tally()?;
     if args.listening.listen.is_some() {
-        let answer = to_first_host(args, &message, context)?;
-        return print(args, &message, answer.as_ref(), context);
+        to_first_host(args, &message, &mut tally, context)?;
+        return tally.finish(context);
     }
-    let (sent, answer) = match args.target.resolve(context)? {
+    match args.target.resolve(context)? {
         TargetKind::Session(name) => {
             args.client.check_joined()?;
-            into_session(&name, args, message, context)?
+            into_session(&name, args, &message, &mut tally, context)?;
         }
         _ if args.side == Side::Server => {
             return Err(CommandError::usage("--as server goes into a live session only")
                 .hint("a server that is started here has this command as its client; name a session with --session"));
         }
-        _ => {
-            let answer = peer::block_on(to_server(args, &message, context))?;
-            (message, answer)
-        }
-    };
-    print(args, &sent, answer.as_ref(), context)
+        _ => peer::block_on(to_server(args, &message, &mut tally, context))?,
+    }
+    tally.finish(context)
+}
+
+/// The message as it goes out when it was sent `done` times already: another request has another id.
+fn occurrence(message: &[u8], done: u64) -> Vec<u8> {
+    match Envelope::scan(message).kind {
+        MessageKind::Request if done > 0 => with_members(message, &[("id", format!("{}1", live::id_prefix()).into())]),
+        _ => message.to_vec(),
+    }
 }
 
 /// Waits for a host to connect and sends to it, as its server.
-fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Option<Answer>, CommandError> {
+fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
     let envelope = Envelope::scan(message);
     let params = match envelope.params.map(serde_json::from_slice) {
         None => json!({}),
@@ -113,14 +123,16 @@ fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Op
     };
     let common = ServeCommon::listening(args.listening.clone(), args.client.timeout());
     let mut config = common.config();
-    config.plans.push(Plan { after_ms: 0, every_ms: None, times: None, fire });
-    let mut settled = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
+    let Repeating { repeat, interval, .. } = args.repeating;
+    let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
+    config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
+    let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
     run_server("raw", config, Vec::new(), &common, context, |fact| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))
         };
-        settled = match fact {
+        let settled = match fact {
             Report::Answered { id, result, latency_us, .. } => {
                 answer(json!({"jsonrpc": "2.0", "id": id, "result": result}), *latency_us)
             }
@@ -135,41 +147,58 @@ fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Op
             Report::Sent { .. } if envelope.kind == MessageKind::Notification => Ok(None),
             _ => return Reaction::Quiet,
         };
-        Reaction::End
+        done = match settled {
+            Ok(answer) => print(args, message, answer.as_ref(), tally, context),
+            // Of one message, that is all there is to tell.
+            Err(error) => {
+                tally.take(&Value::Null, Err(error), None, context);
+                Ok(())
+            }
+        };
+        if done.is_err() || tally.taken() >= repeat { Reaction::End } else { Reaction::Quiet }
     })?;
-    settled
+    done
 }
 
 /// Sends into a live session, under an id that no peer uses.
 fn into_session(
     name: &str,
     args: &RawArgs,
-    mut message: Vec<u8>,
+    message: &[u8],
+    tally: &mut Tally,
     context: &Context,
-) -> Result<(Vec<u8>, Option<Answer>), CommandError> {
+) -> Result<(), CommandError> {
     let session = live::find(name)?;
-    let mut replaced = None;
-    if request_id(&message) == Err(Refused::Id) {
-        let id = format!("{}1", live::id_prefix());
-        let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
-        message = with_members(&message, &[("id", id.clone().into())]);
-        let old = String::from_utf8_lossy(&old).into_owned();
-        replaced = Some(format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+    let (since, mut due) = (Instant::now(), Some(Duration::ZERO));
+    while let Some(at) = due {
+        std::thread::sleep(at.saturating_sub(since.elapsed()));
+        let began = since.elapsed();
+        let mut message = occurrence(message, tally.taken());
+        let mut replaced = None;
+        if request_id(&message) == Err(Refused::Id) {
+            let id = format!("{}1", live::id_prefix());
+            let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
+            message = with_members(&message, &[("id", id.clone().into())]);
+            let old = String::from_utf8_lossy(&old).into_owned();
+            replaced = Some(format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+        }
+        let text = String::from_utf8(message).map_err(|_| {
+            CommandError::usage("the message is not UTF-8; into a live session goes text only")
+                .hint("bytes that are no text can be sent to a server that is started for it, after --")
+        })?;
+        let toward = if args.side == Side::Server { "client" } else { "server" };
+        let answer = live::send(&session, toward, &text, args.client.timeout())?;
+        if let Some(replaced) = replaced {
+            context.printer.note(&replaced);
+        }
+        print(args, text.as_bytes(), answer.as_ref(), tally, context)?;
+        due = args.repeating.next(tally.taken(), began);
     }
-    let text = String::from_utf8(message).map_err(|_| {
-        CommandError::usage("the message is not UTF-8; into a live session goes text only")
-            .hint("bytes that are no text can be sent to a server that is started for it, after --")
-    })?;
-    let toward = if args.side == Side::Server { "client" } else { "server" };
-    let answer = live::send(&session, toward, &text, args.client.timeout())?;
-    if let Some(replaced) = replaced {
-        context.printer.note(&replaced);
-    }
-    Ok((text.into_bytes(), answer))
+    Ok(())
 }
 
 /// Sends to a server that is started for it.
-async fn to_server(args: &RawArgs, message: &[u8], context: &Context) -> Result<Option<Answer>, CommandError> {
+async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
     let (link, server) = Peer::start(&args.target, &args.client, context).await?;
     let mut config = server.config(&args.client, json!({}));
     if args.no_handshake {
@@ -179,19 +208,43 @@ async fn to_server(args: &RawArgs, message: &[u8], context: &Context) -> Result<
         config.join = Some(Joined { handshake, id_prefix: live::id_prefix() });
     }
     let mut connection = Connection::open(config, link, |_| {}).await;
-    let answered = match connection.ready(|output| peer::tell(output, context)).await {
-        Err(failure) => Err(failure),
-        Ok(_) => exchange(&mut connection, message, args.client.timeout(), context).await,
-    };
-    let answered = answered.map_err(|failure| peer::failed(failure, &connection.runner.stderr));
+    let done = exchanges(&mut connection, message, args, tally, context).await;
+    let done = done.map(|failed| failed.map(|failure| peer::failed(failure, &connection.runner.stderr)));
     connection.runner.close().await;
-    match answered {
-        Ok(answer) => {
+    match done? {
+        None => {
             server.end(context).await;
-            Ok(answer)
+            Ok(())
         }
-        Err(error) => Err(server.end_after(error, context).await),
+        Some(error) => Err(server.end_after(error, context).await),
     }
+}
+
+/// One exchange after another; why there are no more, where the connection failed or no answer came.
+async fn exchanges(
+    connection: &mut Connection,
+    message: &[u8],
+    args: &RawArgs,
+    tally: &mut Tally,
+    context: &Context,
+) -> Result<Option<Failure>, CommandError> {
+    if let Err(failure) = connection.ready(|output| peer::tell(output, context)).await {
+        return Ok(Some(failure));
+    }
+    let mut due = Some(Duration::ZERO);
+    while let Some(at) = due {
+        while let Some(output) = connection.runner.next(Some(at)).await {
+            peer::tell(&output, context);
+        }
+        let began = connection.runner.now();
+        let message = occurrence(message, tally.taken());
+        match exchange(connection, &message, args.client.timeout(), context).await {
+            Err(failure) => return Ok(Some(failure)),
+            Ok(answer) => print(args, &message, answer.as_ref(), tally, context)?,
+        }
+        due = args.repeating.next(tally.taken(), began);
+    }
+    Ok(None)
 }
 
 /// Sends the message and waits for the answer: by its id, or where it is no sound request, by none.
@@ -233,33 +286,43 @@ fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
     }
 }
 
-fn print(args: &RawArgs, sent: &[u8], answer: Option<&Answer>, context: &Context) -> Result<Outcome, CommandError> {
+/// Prints one exchange and counts it.
+fn print(
+    args: &RawArgs,
+    sent: &[u8],
+    answer: Option<&Answer>,
+    tally: &mut Tally,
+    context: &Context,
+) -> Result<(), CommandError> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let printer = &context.printer;
+    let latency = answer.map(|answer| answer.latency);
+    let parsed = answer.map(|answer| text(&answer.message)).map(|text| match RawValue::from_string(text.clone()) {
+        Ok(raw) => json!(raw),
+        Err(_) => text.into(),
+    });
+    let told = json!({
+        "sent": text(sent), "answer": parsed, "latency_ms": latency.map(|latency| latency.as_secs_f64() * 1e3),
+    });
     match args.format {
-        Format::Json => {
-            let parsed =
-                answer.map(|answer| text(&answer.message)).map(|text| match RawValue::from_string(text.clone()) {
-                    Ok(raw) => json!(raw),
-                    Err(_) => text.into(),
-                });
-            let latency = answer.map(|answer| answer.latency.as_secs_f64() * 1e3);
-            context.printer.line(&json!({"sent": text(sent), "answer": parsed, "latency_ms": latency}).to_string())?;
-        }
+        Format::Json => printer.line(&told.to_string())?,
         Format::Human => {
             let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
             let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };
-            context.printer.line(&format!("sent    {out} {}", visible_text(&text(sent))))?;
+            printer.line(&format!("sent    {out} {}", visible_text(&text(sent))))?;
             if let Some(Answer { message, latency }) = answer {
                 let took = duration(i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX));
-                context.printer.line(&format!("answer  {back} {}", visible_text(&text(message))))?;
-                context.printer.line(&format!("time    {took}"))?;
+                printer.line(&format!("answer  {back} {}", visible_text(&text(message))))?;
+                printer.line(&format!("time    {took}"))?;
             } else {
-                context.printer.line("answer  none is asked for")?;
+                printer.line("answer  none is asked for")?;
             }
         }
     }
+    printer.flush().map_err(CommandError::output)?;
     let failed = answer
         .map(|answer| Envelope::scan(&answer.message))
         .is_some_and(|answer| answer.error.is_some() || answer.tool_error);
-    Ok(if failed { Outcome::Findings } else { Outcome::Clean })
+    tally.take(&told, Ok(if failed { Outcome::Findings } else { Outcome::Clean }), latency, context);
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `fire user-message`: a user's message to a server that subscribes to them (seed 000).
 
 use super::Format;
+use super::repeat::Repeating;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
@@ -28,6 +29,8 @@ Examples:
   mcpreel fire user-message hello --deadline 2s --format json -- my-server
   mcpreel fire user-message 'and then?' --history user=hi -- my-server
   mcpreel fire user-message hello --url https://host/mcp
+  mcpreel fire user-message hello --repeat 100 --format json -- my-server
+  mcpreel fire user-message hello --expect '.outcome.context.text' -- my-server
 
 Exit codes: 0 an answer in time (also an empty one, or silence on a notification); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]
 pub struct UserMessageArgs {
@@ -54,6 +57,8 @@ pub struct UserMessageArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    repeating: Repeating,
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]
@@ -89,6 +94,7 @@ struct Told {
 }
 
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let mut tally = args.repeating.tally()?;
     peer::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
@@ -97,29 +103,70 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
         }
         let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
-        let told = watch(&mut runner, args, context).await;
+        let (mut told, mut began) = (watch(&mut runner, Told::default(), args, context).await, Duration::ZERO);
+        while told.failure.is_none() {
+            show(&told, args, context)?;
+            let latency = told.outcome.as_ref().map(|said| said.latency);
+            tally.take(&to_json(&told), judge(&told, args), latency, context);
+            let Some(at) = args.repeating.next(tally.taken(), began) else { break };
+            while let Some(report) = runner.next(Some(at)).await {
+                meanwhile(&report, context);
+            }
+            began = runner.now();
+            let reports = runner.engine.again(began, message(args, tally.taken()));
+            runner.take(reports);
+            let opened = Told { subscription: told.subscription, server: told.server, ..Told::default() };
+            told = watch(&mut runner, opened, args, context).await;
+        }
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
         if let Some(failure) = told.failure {
             return Err(server.end_after(peer::failed(failure, &stderr), context).await);
         }
         server.end(context).await;
-        match args.format {
-            Format::Json => context.printer.line(&to_json(&told).to_string())?,
-            Format::Human => print(&told, args, context)?,
-        }
-        judge(&told, args)
+        tally.finish(context)
     })
 }
 
-fn firing(args: &UserMessageArgs) -> Firing {
+fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+    match args.format {
+        Format::Json => context.printer.line(&to_json(told).to_string())?,
+        Format::Human => print(told, args, context)?,
+    }
+    context.printer.flush().map_err(CommandError::output)
+}
+
+/// Tells what happens while no message waits.
+fn meanwhile(report: &Report, context: &Context) {
+    match report {
+        Report::Client(output) => peer::tell(output, context),
+        Report::Note(note) => context.printer.note(note),
+        Report::Late(late) => tell_late(late, context),
+        Report::Subscription(_) | Report::Done(_) => {}
+    }
+}
+
+/// The answer to a message that was given up before.
+fn tell_late(late: &Said, context: &Context) {
+    let took = duration(i64::try_from(late.latency.as_nanos()).unwrap_or(i64::MAX));
+    context.printer.note(&format!("a late answer to {} came after {took}; it is not used", late.message_id));
+}
+
+/// The message; `done` times it was sent already, and another message has another id (A6).
+fn message(args: &UserMessageArgs, done: u64) -> UserMessage {
     let entry = |(role, content): &(String, String)| HistoryEntry { role: role.clone(), content: content.clone() };
+    let message_id = match &args.message_id {
+        None => format!("msg_{}", uuid::Uuid::now_v7().simple()),
+        Some(given) if done == 0 => given.clone(),
+        Some(given) => format!("{given}-{}", done + 1),
+    };
+    let recent_history = args.history.iter().map(entry).collect();
+    UserMessage { message_id, content: args.content.clone(), recent_history }
+}
+
+fn firing(args: &UserMessageArgs) -> Firing {
     Firing {
-        message: UserMessage {
-            message_id: args.message_id.clone().unwrap_or_else(|| format!("msg_{}", uuid::Uuid::now_v7().simple())),
-            content: args.content.clone(),
-            recent_history: args.history.iter().map(entry).collect(),
-        },
+        message: message(args, 0),
         carrier: match args.carrier {
             CarrierArg::Auto => Carrier::Auto,
             CarrierArg::Request => Carrier::Request,
@@ -130,9 +177,14 @@ fn firing(args: &UserMessageArgs) -> Firing {
     }
 }
 
-/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer.
-async fn watch(runner: &mut Runner<UserMessageFire>, args: &UserMessageArgs, context: &Context) -> Told {
-    let mut told = Told::default();
+/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer. `told` is what is
+/// known of the connection.
+async fn watch(
+    runner: &mut Runner<UserMessageFire>,
+    mut told: Told,
+    args: &UserMessageArgs,
+    context: &Context,
+) -> Told {
     let mut until = None;
     while told.late.is_none() {
         let Some(report) = runner.next(until).await else { break };
@@ -152,7 +204,10 @@ async fn watch(runner: &mut Runner<UserMessageFire>, args: &UserMessageArgs, con
             Report::Client(output) => peer::tell(&output, context),
             Report::Subscription(subscription) => told.subscription = Some(subscription),
             Report::Note(note) => told.notes.push(note),
-            Report::Late(late) => told.late = Some(late),
+            Report::Late(late) if told.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
+                told.late = Some(late);
+            }
+            Report::Late(late) => tell_late(&late, context),
             Report::Done(outcome) => {
                 if outcome.timed_out {
                     until = Some(runner.now() + args.linger);

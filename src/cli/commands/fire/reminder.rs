@@ -1,0 +1,193 @@
+//! `fire reminder`: a fact for the model's next turn, as a server (seed 001).
+
+use super::emit::{self, Emission, Ways};
+use crate::cli::commands::serve::ServeCommon;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::live::{self, Live, Opening};
+use crate::cli::{Context, Outcome};
+use crate::extension::reminder::{DESCRIPTOR, REMINDER, server};
+use crate::extension::{Declared, Side};
+use crate::render::line::visible_text;
+use crate::server::{Fired, Output, Server};
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// Send a reminder (`notifications/reminder`) to the host that started this command as its server.
+///
+/// Put this command where a host's configuration names a server. It is the built-in server; once the handshake is
+/// over it sends the reminder, on a timer or when the process gets SIGUSR1, and tells so on standard error (one JSON
+/// object a line) or in --report. A notification has no answer: what the host makes of it, only the host can tell.
+///
+/// With --listen it waits for a host to connect over HTTP instead, and ends when all are sent.
+///
+/// With --session it goes into a session that runs already: beside the server's own messages where the session is
+/// tapped, by the server itself where it is `mcpreel serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples, as a host's server command:
+  mcpreel fire reminder 'src/lib.rs changed; read it again'
+  mcpreel fire reminder 'tests fail' --tag tests --dedupe-key ci --ttl 3
+  mcpreel fire reminder tick --after 2s --repeat 3 --interval 10s
+  mcpreel fire reminder 'look here' --legacy     in the older envelope
+
+Waiting for a host to connect to http://127.0.0.1:8080/mcp:
+  mcpreel fire reminder 'tests fail' --listen 8080
+
+Into a live session:
+  mcpreel fire reminder 'tests fail' --dedupe-key ci --session everything
+
+Exit codes: 0 all were sent; 1 one was not.")]
+pub struct ReminderArgs {
+    /// What the model should know.
+    body: String,
+    /// A label (repeatable).
+    #[arg(long = "tag", value_name = "LABEL")]
+    tags: Vec<String>,
+    /// A newer reminder with the same key replaces an older one that waits.
+    #[arg(long, value_name = "KEY")]
+    dedupe_key: Option<String>,
+    /// For how many turns it holds.
+    #[arg(long, value_name = "TURNS", value_parser = clap::value_parser!(u64).range(1..))]
+    ttl: Option<u64>,
+    /// It outlives a compaction of the conversation.
+    #[arg(long)]
+    preserve: bool,
+    /// Which agents see it.
+    #[arg(long, value_enum)]
+    propagate: Option<Propagate>,
+    /// As whom the host should say it.
+    #[arg(long, value_enum)]
+    role: Option<Role>,
+    /// In the older envelope: a log message with `_meta.harn.reminder`.
+    #[arg(long)]
+    legacy: bool,
+    #[command(flatten)]
+    ways: Ways,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Propagate {
+    /// Every agent, sub-agents too.
+    All,
+    /// The agents of this session.
+    Session,
+    /// This agent alone.
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Role {
+    /// As the system.
+    System,
+    /// As the developer.
+    Developer,
+    /// In the user's message.
+    UserBlock,
+    /// Where a provider's cache is not disturbed.
+    EphemeralCache,
+}
+
+pub fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandError> {
+    emit::run(args, &args.ways, context)
+}
+
+/// A value's own name.
+fn name(value: impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
+}
+
+impl Emission for ReminderArgs {
+    const NAME: &'static str = "reminder";
+
+    fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
+        let members = [
+            ("body", Some(json!(self.body))),
+            ("tags", (!self.tags.is_empty()).then(|| json!(self.tags))),
+            ("dedupeKey", self.dedupe_key.as_ref().map(|key| json!(key))),
+            ("ttlTurns", self.ttl.map(Value::from)),
+            ("preserveOnCompact", self.preserve.then_some(Value::Bool(true))),
+            ("propagate", self.propagate.and_then(name).map(Value::from)),
+            ("roleHint", self.role.and_then(name).map(Value::from)),
+            ("legacy", self.legacy.then_some(Value::Bool(true))),
+        ];
+        let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let fired = Fired::new("reminder", given.collect::<Map<_, _>>());
+        fired.check().map_err(CommandError::usage).map(|()| fired)
+    }
+
+    fn method(&self) -> &'static str {
+        if self.legacy { server::LEGACY } else { REMINDER }
+    }
+
+    /// It declares what it is about to send.
+    fn settings(&self) -> Option<(&'static str, Value)> {
+        let mut settings = server::Settings::default();
+        settings.propagate.extend(self.propagate.and_then(name));
+        settings.role_hints.extend(self.role.and_then(name));
+        [&mut settings.propagate, &mut settings.role_hints].into_iter().for_each(|values| {
+            values.sort_unstable();
+            values.dedup();
+        });
+        Some((DESCRIPTOR.name, json!(settings)))
+    }
+
+    fn beside(
+        &self,
+        session: &Live,
+        done: u64,
+        common: &ServeCommon,
+        context: &Context,
+    ) -> Result<Value, CommandError> {
+        let opening = Opening::read(&session.reel()?, session.stream)?;
+        let (message, fact) = self.worded(done, common)?;
+        live::send(session, "client", &message, Duration::ZERO)?;
+        let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
+        let declared = Declared { server, ..Declared::default() };
+        if !declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, block)| block["emit"] == true) {
+            let undeclared = "sent, though the server does not declare reminders.emit and so the client may drop it";
+            context.printer.note(undeclared);
+        }
+        Ok(fact)
+    }
+
+    fn is_good(&self, fact: &Value) -> bool {
+        fact["report"] == "sent"
+    }
+
+    fn for_people(&self, fact: &Value) -> String {
+        let told = if fact["report"] == "sent" {
+            format!("sent    ← {} {}", self.method(), fact["reminder"])
+        } else {
+            format!("sent    ← nothing: {}", fact["reason"])
+        };
+        visible_text(&told)
+    }
+}
+
+impl ReminderArgs {
+    /// The message that the built-in server would send, and its report of it.
+    fn worded(&self, done: u64, common: &ServeCommon) -> Result<(String, Value), CommandError> {
+        let mut config = common.config();
+        config.settings.extend(self.settings().map(|(room, settings)| (room.to_owned(), settings)));
+        let mut server = Server::new(config);
+        for message in [
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+                "capabilities": {}, "clientInfo": {"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        ] {
+            server.receive(Duration::ZERO, message.to_string().as_bytes());
+        }
+        let (mut message, mut fact) = (None, Value::Null);
+        for output in server.fire(Duration::ZERO, &self.fired(done)?) {
+            match output {
+                Output::Send(bytes) => message = String::from_utf8(bytes).ok(),
+                Output::Report(report) => fact = serde_json::to_value(report).unwrap_or_default(),
+            }
+        }
+        let refused = || CommandError::new(ErrorKind::Internal, format!("the reminder cannot be worded: {fact}"));
+        Ok((message.ok_or_else(refused)?, fact.clone()))
+    }
+}

@@ -1,0 +1,333 @@
+//! Duty: hold `mcpreel host` as it is used: over the built-in server, scripted and typed, with policies, a model of
+//! one's own, servers that fail, and as a live session that others fire into.
+#![cfg(target_os = "linux")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
+
+#[expect(dead_code, reason = "each test file uses its part of the stage")]
+mod common;
+
+use common::{BINARY, Live, Output, Stage, until};
+use serde_json::{Value, json};
+
+/// The built-in server with two proposals, in a project of this name.
+const HOST: [&str; 5] = ["host", "--builtin", "memory:conversation,hooks", "--project", "demo"];
+
+fn host(stage: &Stage, words: &[&str]) -> Output {
+    stage.run(&[&HOST[..], words].concat(), "")
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    output
+        .out()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+fn failed(output: &Output, code: i32, words: &[&str]) {
+    assert_eq!(output.code(), code, "{output:?}");
+    for word in words {
+        assert!(output.err().contains(word), "{word} in {output:?}");
+    }
+}
+
+/// The reel that a host tells of on standard error.
+fn reel(output: &Output) -> String {
+    let said = output.err();
+    said.split("the session is in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
+}
+
+/// A value without the times in it.
+fn timeless(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(timeless),
+        Value::Object(members) => {
+            members.retain(|name, _| !name.ends_with("_us"));
+            members.values_mut().for_each(timeless);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_conversation_reads_as_a_transcript() {
+    let stage = Stage::new();
+    let told = host(&stage, &["--say", "what is the schema?", "--do", "/tool add_note text=x"]);
+    let wanted = "\
+· memory host connected: memory: legacy 2025-11-25
+· memory conversation subscribed: memory sees what the user says
+· memory hooks declared: memory declares 3 hooks
+· memory hooks fires: hook 0 fires on session_start: asks search_memories
+you> what is the schema?
+· memory conversation context: 120 B of context
+· host prompt: turn 1: 1076 B, 3 parts of servers
+model> echo: what is the schema? (3 parts of servers, 0 tool results)
+· memory hooks fires: hook 1 fires on post_tool_use
+tool> Note added
+· memory hooks fires: hook 2 fires on session_end
+· memory host unprompted: no prompt follows for: \"A note was just saved with add_note. If it holds beyond this \
+session, `remember`…\"
+· memory host unprompted: no prompt follows for: \"This session is ending. `remember` what took effort to find out.\"
+";
+    assert_eq!((told.code(), told.out().as_str()), (0, wanted), "{told:?}");
+    let reel = reel(&told);
+    let verdict = stage.run(&["validate", &reel, "--format", "json"], "");
+    assert_eq!(verdict.code(), 0, "{verdict:?}");
+    assert!(stage.ok(&["show", &reel, "method:conversation/*"]).out().contains("conversation/userMessage"));
+}
+
+#[test]
+fn a_conversation_is_told_in_json_too() {
+    let stage = Stage::new();
+    let told = host(&stage, &["--say", "hello", "--do", "/tool add a:=1 b:=2", "--format", "json"]);
+    assert_eq!(told.code(), 0, "{told:?}");
+    let mut events = lines(&told);
+    events.iter_mut().for_each(timeless);
+    let kinds: Vec<&str> =
+        events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
+    assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "ended", "reel"]);
+    let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("told");
+    let answer = "echo: hello (2 parts of servers, 0 tool results)";
+    assert_eq!(find("turn"), &json!({"event": "turn", "turn": 1, "answer": answer}));
+    let prompt = find("prompt");
+    let messages = prompt["prompt"]["messages"].as_array().expect("messages");
+    assert_eq!(messages.last(), Some(&json!({"role": "user", "content": "hello"})));
+    assert_eq!(messages[0]["external"], json!({"server": "memory", "proposal": "mcp", "slot": "instructions"}));
+    let label = json!({"server": "memory", "proposal": "hooks", "slot": "hooks.session_start", "place": "system",
+        "bytes": 280});
+    assert_eq!(prompt["external"][1], label);
+    assert_eq!(find("tool")["result"]["structuredContent"]["sum"], 3);
+    let subscribed = json!({"event": "fact", "room": "conversation", "what": "subscribed", "server": "memory",
+        "text": "memory sees what the user says", "data": {"allowed": true}});
+    assert!(events.contains(&subscribed), "{events:?}");
+    assert!(stage.path(find("reel")["path"].as_str().expect("a path")).exists());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_prompts() {
+    let stage = Stage::new();
+    let prompts = |seed: &str| {
+        let told = host(&stage, &["--say", "one", "--say", "two", "--format", "json", "--seed", seed]);
+        lines(&told)
+            .into_iter()
+            .filter(|event| event["event"] == "prompt")
+            .map(|event| event["prompt"].to_string())
+            .collect::<Vec<_>>()
+    };
+    let first = prompts("5");
+    assert_eq!((first.len(), &first), (2, &prompts("5")));
+}
+
+#[test]
+fn what_the_proposals_leave_open_is_listed_and_set() {
+    let stage = Stage::new();
+    let listed = stage.ok(&["host", "--options", "--format", "json"]);
+    let options = lines(&listed);
+    let deadline = options.iter().find(|option| option["option"] == "conversation.deadline").expect("listed");
+    assert_eq!(deadline["default"], "500ms");
+    let has_source = |option: &Value| option["source"].as_str().is_some_and(|source| !source.is_empty());
+    assert!(options.len() > 20 && options.iter().all(has_source), "{options:?}");
+    assert!(stage.ok(&["host", "--options"]).out().contains("hooks.trusted = false"));
+
+    let schema = "what is the schema?";
+    let plain = ["--say", schema, "--prompts"];
+    assert!(host(&stage, &plain).out().contains("important hook on session_start"));
+    stage.write(
+        "policy.yaml",
+        "all:\n  conversation:\n    most_bytes: 20\nservers:\n  memory:\n    hooks:\n      events: session_end\n",
+    );
+    let tight = host(&stage, &[&plain[..], &["--policy", "policy.yaml"]].concat());
+    assert_eq!(tight.code(), 0, "{tight:?}");
+    assert!(tight.out().contains("[cut, ") && !tight.out().contains("hook on session_start"), "{tight:?}");
+    // The command line beats the file.
+    let words = ["--policy", "policy.yaml", "--set", "memory:conversation.most_bytes=16k"];
+    assert!(!host(&stage, &[&plain[..], &words].concat()).out().contains("[cut, "));
+}
+
+#[test]
+fn a_policy_that_is_wrong_is_told_with_what_would_be_right() {
+    let stage = Stage::new();
+    let hi = ["--say", "hi"];
+    let with = |words: &[&str]| host(&stage, &[&hi[..], words].concat());
+    stage.write("wrong.yaml", "all:\n  hooks:\n    cooldwn: 1s\n");
+    failed(&with(&["--policy", "wrong.yaml"]), 3, &["wrong.yaml", "hooks.cooldwn", "cooldown"]);
+    stage.write("broken.yaml", "all: [");
+    failed(&with(&["--policy", "broken.yaml"]), 3, &["broken.yaml"]);
+    stage.write("layout.yaml", "layout:\n  after_user: [nothing]\n");
+    failed(&with(&["--policy", "layout.yaml"]), 3, &["layout.yaml", "nothing", "reminder.user"]);
+    failed(&with(&["--policy", "none.yaml"]), 3, &["none.yaml"]);
+    failed(&with(&["--set", "conversation.deadlin=1s"]), 2, &["conversation.deadlin", "deadline", "--options"]);
+    failed(&with(&["--set", "conversation.deadline=soon"]), 2, &["soon"]);
+    failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "there are: memory"]);
+}
+
+#[test]
+fn servers_that_cannot_be_had_are_told() {
+    let stage = Stage::new();
+    failed(&stage.run(&["host", "--say", "hi"], ""), 2, &["no server was given", "--builtin"]);
+    failed(&stage.run(&["host", "--builtin", "m:nothing", "--say", "hi"], ""), 2, &["\"nothing\"", "conversation"]);
+    failed(&stage.run(&["host", "--builtin", "m", "--builtin", "m", "--say", "x"], ""), 2, &["two servers", "\"m\""]);
+    failed(&stage.run(&["host", "-s", "noname", "--say", "x"], ""), 2, &["NAME=COMMAND"]);
+    failed(&stage.run(&["host", "-s", "x=/no/such/program", "--say", "hi"], ""), 4, &["/no/such/program"]);
+    stage.write("mcp.json", r#"{"mcpServers": {"one": {"command": "x"}}}"#);
+    failed(&stage.run(&["host", "--config", "mcp.json", "--server", "two", "--say", "x"], ""), 2, &["two", "one"]);
+    let gone = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--say", "hi"], "");
+    failed(&gone, 4, &["no server could be reached"]);
+    assert!(gone.out().contains("x host gone: "), "{gone:?}");
+    // One that works is enough.
+    let beside = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--builtin", "m", "--say", "hi"], "");
+    assert_eq!(beside.code(), 0, "{beside:?}");
+}
+
+#[test]
+fn an_order_that_fails_is_a_finding_and_a_line_that_is_none_ends_a_script() {
+    let stage = Stage::new();
+    let told = host(&stage, &["--do", "/tool no_such_tool", "--do", "/turn after it"]);
+    assert_eq!(told.code(), 1, "{told:?}");
+    assert!(told.out().contains("failed: ") && told.out().contains("model> echo: after it"), "{told:?}");
+    failed(&host(&stage, &["--do", "/nothing"]), 2, &["/nothing", "/turn"]);
+}
+
+#[test]
+fn lines_of_a_pipe_are_a_script() {
+    let stage = Stage::new();
+    let script = "# a remark\n\n/help\n/prompt\nhello\n/state\n/prompt\n/servers\n/revoke memory\n/quit\nnever said\n";
+    let told = stage.run(&HOST, script);
+    assert_eq!(told.code(), 0, "{told:?}");
+    let out = told.out();
+    let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("{text} in {out}"));
+    let order = [
+        "  /compact [SUMMARY]",
+        "there was no prompt yet",
+        "you> hello",
+        "model> echo: hello",
+        "{\"conversation\":",
+        "prompt of turn 1, round 1",
+        "┌ system · memory hooks.session_start (280 B)",
+        "memory (mcpreel-live) open; tools: ",
+    ];
+    let places = order.map(at);
+    assert!(places.is_sorted(), "{places:?} {out}");
+    assert!(!out.contains("never said"));
+    // A mistake in a script ends it.
+    failed(&stage.run(&HOST, "hello\n/nothing\nafter\n"), 2, &["/nothing"]);
+}
+
+#[test]
+fn a_program_is_the_model_and_may_use_tools() {
+    let stage = Stage::new();
+    let model = r#"
+import json, sys
+prompt = json.load(sys.stdin)
+open("prompts", "a").write(json.dumps(prompt) + "\n")
+if prompt["round"] == 1:
+    calls = [{"server": "memory", "tool": "add", "arguments": {"a": 40, "b": 2}}]
+    print(json.dumps({"text": "let me see", "tool_calls": calls}))
+else:
+    print("the tool said: " + prompt["messages"][-1]["content"])
+"#;
+    stage.write("model.py", model);
+    let told = host(&stage, &["--say", "40 and 2?", "--model-command", "python3 model.py"]);
+    assert_eq!(told.code(), 0, "{told:?}");
+    assert!(told.out().contains("model> the tool said: ") && told.out().contains("42"), "{told:?}");
+    let prompts = String::from_utf8(stage.read("prompts")).expect("text");
+    let prompts: Vec<Value> = prompts.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let rounds: Vec<_> = prompts.iter().map(|prompt| (&prompt["turn"], &prompt["round"])).collect();
+    assert_eq!(rounds, [(&json!(1), &json!(1)), (&json!(1), &json!(2))]);
+    let last = prompts[1]["messages"].as_array().and_then(|all| all.last()).expect("a message");
+    assert_eq!(last["role"], "tool");
+    // One that fails, or is not there, fails the turn.
+    for model in ["sh -c 'exit 7'", "/no/such/model"] {
+        let told = host(&stage, &["--say", "x", "--model-command", model]);
+        assert_eq!(told.code(), 1, "{model}: {told:?}");
+    }
+    let slow = host(&stage, &["--say", "x", "--model-command", "sleep 60", "--model-timeout", "30ms"]);
+    assert_eq!((slow.code(), slow.out().contains("no answer within 30ms")), (1, true), "{slow:?}");
+    let none = host(&stage, &["--say", "x", "--model", "none"]);
+    assert_eq!((none.code(), none.out().contains("model>")), (0, false), "{none:?}");
+}
+
+/// A host that waits for lines, once it is connected.
+fn waiting(stage: &Stage, words: &[&str]) -> Live {
+    let mut host = stage.start(&[&["host"][..], words, &["--format", "json"]].concat());
+    host.message(|event| event["event"] == "connected");
+    host
+}
+
+#[test]
+fn a_running_host_is_a_session_that_takes_messages_either_way() {
+    let stage = Stage::new();
+    let mut host = waiting(&stage, &["--builtin", "memory", "--record", "t.reel"]);
+    let listed: Value = serde_json::from_str(&stage.ok(&["sessions", "--format", "json"]).out()).expect("one session");
+    assert_eq!((&listed["name"], &listed["role"]), (&json!("host-memory"), &json!("host")));
+    // As the host, toward its server: the host sees no answer that it did not ask for.
+    until("the handshake in the reel", || {
+        let called = stage.run(
+            &[
+                "call",
+                "tools/call",
+                "name=add",
+                "arguments:={\"a\":1,\"b\":2}",
+                "--format",
+                "json",
+                "--session",
+                "host-memory",
+            ],
+            "",
+        );
+        (called.code() == 0).then(|| assert_eq!(called.json()["structuredContent"]["sum"], 3))
+    });
+    // As the server, toward the host: a reminder waits for the next turn.
+    let sent = stage.ok(&["fire", "reminder", "mind the gap", "--ttl", "1", "--session", "host-memory"]);
+    assert!(sent.out().contains("mind the gap"), "{sent:?}");
+    host.write("hello\n");
+    let prompt = host.message(|event| event["event"] == "prompt");
+    assert!(prompt.to_string().contains("mind the gap"), "{prompt}");
+    host.message(|event| event["event"] == "turn");
+    // And a request that no proposal takes is refused by the host, to who asked.
+    let asked = r#"{"jsonrpc":"2.0","id":1,"method":"nothing/known"}"#;
+    let refused = stage.run(&["fire", "raw", asked, "--as", "server", "--session", "host-memory"], "");
+    assert_eq!((refused.code(), refused.out().contains("-32601")), (1, true), "{refused:?}");
+    let live = stage.ok(&["show", "--session", "host-memory", "ext:conversation"]);
+    assert!(live.out().contains("conversation/userMessage"), "{live:?}");
+    host.write("/quit\n");
+    assert_eq!(host.end().code(), 0);
+    let put = stage.ok(&["show", "t.reel", "--format", "json", "injected"]);
+    let methods: Vec<Value> = lines(&put).iter().map(|event| event["method"].clone()).collect();
+    assert!(
+        methods.contains(&json!("tools/call")) && methods.contains(&json!("notifications/reminder")),
+        "{methods:?}"
+    );
+    assert_eq!(stage.run(&["validate", "t.reel"], "").code(), 0);
+}
+
+#[test]
+fn several_servers_stand_in_one_reel_each_in_a_stream_of_its_own() {
+    let stage = Stage::new();
+    let spawned = format!("b={BINARY} serve --declare conversation");
+    let told = stage.run(
+        &[
+            "host",
+            "--builtin",
+            "a:conversation",
+            "-s",
+            &spawned,
+            "--say",
+            "the schema?",
+            "--record",
+            "t.reel",
+            "--set",
+            "conversation.deadline=20s",
+        ],
+        "",
+    );
+    assert_eq!(told.code(), 0, "{told:?}");
+    for server in ["a", "b"] {
+        assert!(told.out().contains(&format!("· {server} conversation context: ")), "{told:?}");
+    }
+    let asked = stage.ok(&["show", "t.reel", "--format", "json", "method:conversation/userMessage kind:request"]);
+    let mut streams: Vec<_> = lines(&asked).iter().map(|event| event["stream"].as_u64().unwrap_or(0)).collect();
+    streams.sort_unstable();
+    assert_eq!(streams, [1, 2]);
+    assert_eq!(stage.run(&["validate", "t.reel"], "").code(), 0);
+}

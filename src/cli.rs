@@ -13,7 +13,7 @@ mod reels;
 mod target;
 mod values;
 
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{Args, CommandFactory, Parser, ValueEnum};
 use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::io;
@@ -27,14 +27,32 @@ use std::process::{ExitCode, ExitStatus};
 #[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = EXAMPLES)]
 pub struct Cli {
+    #[command(flatten)]
+    everywhere: Everywhere,
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+/// The options of every command.
+#[derive(Debug, Args)]
+struct Everywhere {
     /// When to colour output.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
     /// Tell more on standard error; twice for more still.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+}
+
+/// The tap's command line alone. A tap stays, and the tree of all commands would stay with it: its pages of code are a
+/// megabyte.
+#[derive(Debug, Parser)]
+#[command(name = "mcpreel")]
+struct Tap {
+    #[command(flatten)]
+    everywhere: Everywhere,
     #[command(subcommand)]
-    command: commands::Command,
+    command: commands::TapCommand,
 }
 
 const EXAMPLES: &str = "\
@@ -88,12 +106,12 @@ struct Context {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let Cli { everywhere, command } = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage_error(&error),
     };
-    let context = Context { printer: Printer::new(cli.color), verbose: cli.verbose };
-    let outcome = cli.command.run(&context);
+    let context = Context { printer: Printer::new(everywhere.color), verbose: everywhere.verbose };
+    let outcome = command.run(&context);
     let outcome = outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
@@ -106,6 +124,16 @@ pub fn run() -> ExitCode {
             ExitCode::from(error.kind.exit_code())
         }
     }
+}
+
+/// Reads the command line. What the tap's own does not take, and every help and error, is the whole one's.
+fn parse() -> Result<Cli, clap::Error> {
+    if std::env::args_os().nth(1).is_some_and(|first| first == "record")
+        && let Ok(Tap { everywhere, command: commands::TapCommand::Record(args) }) = Tap::try_parse()
+    {
+        return Ok(Cli { everywhere, command: commands::Command::Record(args) });
+    }
+    Cli::try_parse()
 }
 
 /// A short name for the server that a URL names.

@@ -23,6 +23,12 @@ use super::error::CommandError;
 use super::{Context, Outcome};
 use clap::Subcommand;
 
+/// What the tap can do.
+#[derive(Debug, Subcommand)]
+pub enum TapCommand {
+    Record(record::RecordArgs),
+}
+
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {

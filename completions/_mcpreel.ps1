@@ -31,12 +31,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
-            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -125,6 +126,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -136,6 +138,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take')
             [CompletionResult]::new('--linger', '--linger', [CompletionResultType]::ParameterName, 'How long to wait after the deadline, to name late answers')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
             [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
             [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
@@ -169,6 +174,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'For {project_name}; the current folder''s name where none is given')
             [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'For {session_id}')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
             [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
             [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
@@ -200,10 +208,11 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--event-id', '--event-id', [CompletionResultType]::ParameterName, 'The event''s id; a new one where none is given')
             [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'Where it is from (repeatable): name=text, name:=JSON, a JSON object')
             [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
-            [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'Again and again, so far apart')
-            [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'How often at most')
-            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Push into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
@@ -219,9 +228,41 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;fire;reminder' {
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'A label (repeatable)')
+            [CompletionResult]::new('--dedupe-key', '--dedupe-key', [CompletionResultType]::ParameterName, 'A newer reminder with the same key replaces an older one that waits')
+            [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'For how many turns it holds')
+            [CompletionResult]::new('--propagate', '--propagate', [CompletionResultType]::ParameterName, 'Which agents see it')
+            [CompletionResult]::new('--role', '--role', [CompletionResultType]::ParameterName, 'As whom the host should say it')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--preserve', '--preserve', [CompletionResultType]::ParameterName, 'It outlives a compaction of the conversation')
+            [CompletionResult]::new('--legacy', '--legacy', [CompletionResultType]::ParameterName, 'In the older envelope: a log message with `_meta.harn.reminder`')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'mcpreel;fire;raw' {
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'As whom to send: toward the server, or (into a live session only) toward the client')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
             [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
             [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
@@ -255,6 +296,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -266,6 +308,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;fire;help;push' {
+            break
+        }
+        'mcpreel;fire;help;reminder' {
             break
         }
         'mcpreel;fire;help;raw' {
@@ -344,6 +389,37 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;host' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'The built-in server under this name, with all proposals or those named (repeatable)')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find servers in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'A server of that configuration (repeatable)')
+            [CompletionResult]::new('--say', '--say', [CompletionResultType]::ParameterName, 'Say this (repeatable)')
+            [CompletionResult]::new('--do', '--do', [CompletionResultType]::ParameterName, 'Do what this line says, as if it was typed (repeatable; after what is said)')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The built-in model')
+            [CompletionResult]::new('--model-command', '--model-command', [CompletionResultType]::ParameterName, 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output')
+            [CompletionResult]::new('--model-timeout', '--model-timeout', [CompletionResultType]::ParameterName, 'How long that program may take')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Set an option, for all servers or for one (repeatable)')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'What the host itself says to the model; or @FILE')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s name, for templates; the folder''s where none is given')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What ids are drawn from: the same seed, the same prompts')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--options', '--options', [CompletionResultType]::ParameterName, 'List what can be set, and its defaults')
+            [CompletionResult]::new('--prompts', '--prompts', [CompletionResultType]::ParameterName, 'Show each prompt')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -536,12 +612,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'See everything at once, on the built-in server: record, show, check, sum up')
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
-            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -566,6 +643,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('user-message', 'user-message', [CompletionResultType]::ParameterValue, 'Send a user''s message (`conversation/userMessage`) and print the context that comes back')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
+            [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             break
         }
@@ -576,6 +654,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;fire;push' {
+            break
+        }
+        'mcpreel;help;fire;reminder' {
             break
         }
         'mcpreel;help;fire;raw' {
@@ -594,6 +675,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;serve' {
+            break
+        }
+        'mcpreel;help;host' {
             break
         }
         'mcpreel;help;sessions' {

@@ -28,12 +28,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
-            cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -118,6 +119,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
             cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -128,6 +130,9 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --deadline 'How long the server may take'
             cand --linger 'How long to wait after the deadline, to name late answers'
             cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
             cand --era 'The era to work in'
             cand --protocol-version 'The protocol version to ask for, known or not'
             cand --timeout 'How long an answer may take'
@@ -160,6 +165,9 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --project 'For {project_name}; the current folder''s name where none is given'
             cand --session-id 'For {session_id}'
             cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
             cand --era 'The era to work in'
             cand --protocol-version 'The protocol version to ask for, known or not'
             cand --timeout 'How long an answer may take'
@@ -190,10 +198,11 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --event-id 'The event''s id; a new one where none is given'
             cand --origin 'Where it is from (repeatable): name=text, name:=JSON, a JSON object'
             cand --after 'How long after the handshake'
-            cand --every 'Again and again, so far apart'
-            cand --times 'How often at most'
-            cand --session 'Push into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
             cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
@@ -208,9 +217,40 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;fire;reminder'= {
+            cand --tag 'A label (repeatable)'
+            cand --dedupe-key 'A newer reminder with the same key replaces an older one that waits'
+            cand --ttl 'For how many turns it holds'
+            cand --propagate 'Which agents see it'
+            cand --role 'As whom the host should say it'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --preserve 'It outlives a compaction of the conversation'
+            cand --legacy 'In the older envelope: a log message with `_meta.harn.reminder`'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'mcpreel;fire;raw'= {
             cand --as 'As whom to send: toward the server, or (into a live session only) toward the client'
             cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
             cand --era 'The era to work in'
             cand --protocol-version 'The protocol version to ask for, known or not'
             cand --timeout 'How long an answer may take'
@@ -243,6 +283,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
             cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -251,6 +292,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;fire;help;hook'= {
         }
         &'mcpreel;fire;help;push'= {
+        }
+        &'mcpreel;fire;help;reminder'= {
         }
         &'mcpreel;fire;help;raw'= {
         }
@@ -322,6 +365,36 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
             cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;host'= {
+            cand -s 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --add 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --builtin 'The built-in server under this name, with all proposals or those named (repeatable)'
+            cand --config 'An MCP client''s configuration to find servers in; the usual places are searched where none is named'
+            cand --server 'A server of that configuration (repeatable)'
+            cand --say 'Say this (repeatable)'
+            cand --do 'Do what this line says, as if it was typed (repeatable; after what is said)'
+            cand --model 'The built-in model'
+            cand --model-command 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output'
+            cand --model-timeout 'How long that program may take'
+            cand --policy 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`'
+            cand --set 'Set an option, for all servers or for one (repeatable)'
+            cand --system 'What the host itself says to the model; or @FILE'
+            cand --project 'The project''s name, for templates; the folder''s where none is given'
+            cand --seed 'What ids are drawn from: the same seed, the same prompts'
+            cand --format 'What to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --color 'When to colour output'
+            cand --options 'List what can be set, and its defaults'
+            cand --prompts 'Show each prompt'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -491,12 +564,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand demo 'See everything at once, on the built-in server: record, show, check, sum up'
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
-            cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+            cand fire 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -517,6 +591,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand user-message 'Send a user''s message (`conversation/userMessage`) and print the context that comes back'
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
+            cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
             cand raw 'Send one message byte for byte, and print what is answered'
         }
         &'mcpreel;help;fire;user-message'= {
@@ -524,6 +599,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;fire;hook'= {
         }
         &'mcpreel;help;fire;push'= {
+        }
+        &'mcpreel;help;fire;reminder'= {
         }
         &'mcpreel;help;fire;raw'= {
         }
@@ -536,6 +613,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;diff'= {
         }
         &'mcpreel;help;serve'= {
+        }
+        &'mcpreel;help;host'= {
         }
         &'mcpreel;help;sessions'= {
         }

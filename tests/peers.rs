@@ -899,6 +899,11 @@ fn what_is_expected_decides_and_a_mistake_in_it_is_told_before_anything_runs() {
     assert_eq!((wrong.code(), wrong.err().contains("--expect: a syntax error")), (2, true), "{wrong:?}");
     let alone = run(&stage, &["fire", "raw", refused, "--interval", "1s"], &SERVE);
     assert_eq!(alone.code(), 2, "an interval of one is none: {alone:?}");
+    let nobody = ["fire", "raw", refused, "--timeout", "30ms", "--no-handshake", "--repeat", "2"];
+    let deaf = ["--", "sh", "-c", "cat > /dev/null"];
+    let output = run(&stage, &nobody, &deaf);
+    assert_eq!((output.code(), output.err().contains("2 fired, 2 failed")), (5, true), "{output:?}");
+    assert_eq!(run(&stage, &[&nobody[..], &["--expect", ".answer == null"]].concat(), &deaf).code(), 0);
     // Silence past the deadline is a time limit; expected, it is what was wanted.
     script(&stage, "handshake(conversationEvents={\"onUserMessage\": True})\nwhile True: heard()\n");
     let silent = ["fire", "user-message", "x", "--carrier", "request", "--deadline", "30ms", "--linger", "10ms"];

@@ -38,7 +38,7 @@ pub struct Named {
 /// Where a server is.
 pub enum Place {
     /// A process, or somewhere on the network.
-    Elsewhere(Target),
+    Elsewhere(Box<Target>),
     /// In this process.
     Builtin(Box<Config>),
 }
@@ -174,7 +174,7 @@ pub fn named(word: &str) -> Result<Named, CommandError> {
         CommandError::usage(format!("{word:?} names no server"))
             .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
     })?;
-    Ok(Named { name: name.to_owned(), place: Place::Elsewhere(Target::of_word(spec)?) })
+    Ok(Named { name: name.to_owned(), place: Place::Elsewhere(Box::new(Target::of_word(spec)?)) })
 }
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.

@@ -279,7 +279,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
         let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name));
         return Err(
-            error.hint("what it sends is fired with `fire push`; to ask it, tap it: mcpreel record -- mcpreel serve")
+            error.hint("what it sends is fired with `fire push` and `fire reminder`; to ask it, tap it: mcpreel record -- mcpreel serve")
         );
     }
     let handshake = Opening::read(&live.reel()?, live.stream)?.handshake.ok_or_else(|| {

@@ -283,12 +283,12 @@ fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     }
     for name in &args.server {
         let target = Target::of_entry(args.config.as_deref(), name);
-        named.push(Named { name: name.clone(), place: Place::Elsewhere(target) });
+        named.push(Named { name: name.clone(), place: Place::Elsewhere(Box::new(target)) });
     }
     if let Some(program) = args.argv.first() {
         let path = Path::new(program);
         let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
-        named.push(Named { name, place: Place::Elsewhere(Target::of_command(args.argv.clone())) });
+        named.push(Named { name, place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone()))) });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")

@@ -149,9 +149,8 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
         };
         done = match settled {
             Ok(answer) => print(args, message, answer.as_ref(), tally, context),
-            // Of one message, that is all there is to tell.
             Err(error) => {
-                tally.take(&Value::Null, Err(error), None, context);
+                unanswered(message, error, tally, context);
                 Ok(())
             }
         };
@@ -187,11 +186,14 @@ fn into_session(
                 .hint("bytes that are no text can be sent to a server that is started for it, after --")
         })?;
         let toward = if args.side == Side::Server { "client" } else { "server" };
-        let answer = live::send(&session, toward, &text, args.client.timeout())?;
+        let answer = live::send(&session, toward, &text, args.client.timeout());
         if let Some(replaced) = replaced {
             context.printer.note(&replaced);
         }
-        print(args, text.as_bytes(), answer.as_ref(), tally, context)?;
+        match answer {
+            Err(error) if error.kind == ErrorKind::Timeout => unanswered(text.as_bytes(), error, tally, context),
+            answer => print(args, text.as_bytes(), answer?.as_ref(), tally, context)?,
+        }
         due = args.repeating.next(tally.taken(), began);
     }
     Ok(())
@@ -220,7 +222,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     }
 }
 
-/// One exchange after another; why there are no more, where the connection failed or no answer came.
+/// One exchange after another; why there are no more, where the connection failed.
 async fn exchanges(
     connection: &mut Connection,
     message: &[u8],
@@ -239,6 +241,10 @@ async fn exchanges(
         let began = connection.runner.now();
         let message = occurrence(message, tally.taken());
         match exchange(connection, &message, args.client.timeout(), context).await {
+            Err(failure @ Failure::TimedOut { .. }) => {
+                let error = peer::failed(failure, &connection.runner.stderr);
+                unanswered(&message, error, tally, context);
+            }
             Err(failure) => return Ok(Some(failure)),
             Ok(answer) => print(args, &message, answer.as_ref(), tally, context)?,
         }
@@ -284,6 +290,12 @@ fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
         (None, Some(_)) => asked.kind == MessageKind::Batch,
         (_, None) => true,
     }
+}
+
+/// Counts one that got no answer in time.
+fn unanswered(sent: &[u8], error: CommandError, tally: &mut Tally, context: &Context) {
+    let told = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
+    tally.take(&told, Err(error), None, context);
 }
 
 /// Prints one exchange and counts it.

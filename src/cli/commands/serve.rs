@@ -344,17 +344,17 @@ fn run_listening(
         Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
     ));
     listening::runtime()?.block_on(async {
-        let (listener, address) = listening::bind(listen, context).await?;
+        let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
-        let _bound = open_socket(name, "http", serving.clone(), &answers, context)?;
+        let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
         fire_on_signal(on_signal, serving).map_err(failed)?;
         let options = &common.listening;
         let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
-        context.printer.note(&format!("listening on http://{address}/mcp; end with Ctrl-C"));
-        let listening = Arc::clone(&gateway);
+        context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
+        let serving = Arc::clone(&gateway).serve(listening.listener);
         listening::until_ended(async {
             tokio::select! {
-                () = listening.serve(listener) => {}
+                () = serving => {}
                 () = async {
                     while let Some(fact) = heard.recv().await {
                         if facts.take(&fact).ends() {

@@ -5,5 +5,6 @@ pub mod client;
 pub mod host;
 pub mod server;
 pub mod sessions;
+pub mod watch;
 
 pub use client::{Connection, Failure};

@@ -13,6 +13,7 @@ use super::proxy::{self, serve_connection};
 use crate::protocol::revision::{Era, Revision, meta};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use bytes::Bytes;
+use direct::{Directs, MESSAGES, SSE};
 use futures_util::StreamExt;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -20,7 +21,6 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
-use direct::{Directs, MESSAGES, SSE};
 use session::{Guard, Posted, Session};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -119,14 +119,17 @@ impl Gateway {
     }
 
     async fn serve_http(self: Arc<Self>, listener: TcpListener) {
-        proxy::accept(async || listener.accept().await.map(|(stream, _)| stream), move |stream, _| {
-            let gateway = Arc::clone(&self);
-            let service = service_fn(move |request| {
-                let gateway = Arc::clone(&gateway);
-                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
-            });
-            serve_connection(stream, service, std::future::pending())
-        })
+        proxy::accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, _| {
+                let gateway = Arc::clone(&self);
+                let service = service_fn(move |request| {
+                    let gateway = Arc::clone(&gateway);
+                    async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+                });
+                serve_connection(stream, service, std::future::pending())
+            },
+        )
         .await;
     }
 

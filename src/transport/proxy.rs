@@ -75,21 +75,25 @@ impl Proxy {
     /// Serves connections for ever. Must run on a runtime of one thread or more.
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
-        accept(async || listener.accept().await.map(|(stream, _)| stream), move |stream, connection| {
-            let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
-            let line = Arc::new(line);
-            let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
-            let closed = upstream.closed();
-            let service_line = Arc::clone(&line);
-            let service = service_fn(move |request| {
-                let (proxy, upstream, line) = (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
-                async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
-            });
-            async move {
-                serve_connection(stream, service, closed.notified()).await;
-                drop(line);
-            }
-        })
+        accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, connection| {
+                let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
+                let line = Arc::new(line);
+                let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
+                let closed = upstream.closed();
+                let service_line = Arc::clone(&line);
+                let service = service_fn(move |request| {
+                    let (proxy, upstream, line) =
+                        (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
+                    async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
+                });
+                async move {
+                    serve_connection(stream, service, closed.notified()).await;
+                    drop(line);
+                }
+            },
+        )
         .await;
     }
 
@@ -202,10 +206,8 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections for ever, each with its number, from 1.
-pub(super) async fn accept<S, F>(
-    mut next: impl AsyncFnMut() -> std::io::Result<S>,
-    mut serve: impl FnMut(S, u32) -> F,
-) where
+pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
+where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;

@@ -1,8 +1,8 @@
 //! Sessions that are one connection of their client's each: a WebSocket, lines over a socket, HTTP+SSE (2024-11-05).
 //! Nothing is to be told apart there: what one side says goes to the other.
 
-use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use super::session::LAST_WORDS;
+use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use crate::transport::http::{Body, BodyError};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::{lines, proxy, websocket};
@@ -186,8 +186,7 @@ impl Gateway {
             return;
         };
         let ((keep, kept), (over, ended)) = (oneshot::channel(), oneshot::channel());
-        let direct =
-            Direct { to_server: to_server.downgrade(), to_client: to_client.downgrade(), _keep: keep, ended };
+        let direct = Direct { to_server: to_server.downgrade(), to_client: to_client.downgrade(), _keep: keep, ended };
         lock(&self.directs.open).insert(stream, direct);
         let is_left = AtomicBool::new(false);
         let backend = &*self.backend;

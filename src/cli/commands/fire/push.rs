@@ -1,7 +1,7 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
 use super::Format;
-use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
+use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
@@ -109,7 +109,7 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     let mut settled = 0;
     let (sent, accepted, is_ready) = (Cell::new(0u64), Cell::new(0u64), Cell::new(false));
-    run_server("push", config, on_signal, &args.common, context, |fact| {
+    run_server("push", config, Besides { on_signal, ..Besides::default() }, &args.common, context, |fact| {
         let is_settled = match fact {
             Report::Room(fact) => {
                 accepted.set(accepted.get() + u64::from(is_accepted(fact)));

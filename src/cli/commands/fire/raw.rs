@@ -1,7 +1,7 @@
 //! `fire raw`: a message as it is, well-formed or not.
 
 use super::Format;
-use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
+use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
 use crate::cli::live;
@@ -115,7 +115,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], context: &Context) -> Result<Op
     let mut config = common.config();
     config.plans.push(Plan { after_ms: 0, every_ms: None, times: None, fire });
     let mut settled = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
-    run_server("raw", config, Vec::new(), &common, context, |fact| {
+    run_server("raw", config, Besides::default(), &common, context, |fact| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))

@@ -66,10 +66,9 @@ async fn proxy(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
     );
-    context.printer.note(&format!(
-        "listening on {url} in front of {shown}, recording to {}; end with Ctrl-C",
-        path.display(),
-    ));
+    context
+        .printer
+        .note(&format!("listening on {url} in front of {shown}, recording to {}; end with Ctrl-C", path.display(),));
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };

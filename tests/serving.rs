@@ -65,14 +65,15 @@ fn request(id: i64, method: &str, params: Value) -> Value {
 /// A client that stays, on any transport: the test speaks for it.
 fn client(stage: &Stage, name: &str, url: &str) -> Live {
     let reel = format!("{name}.reel");
-    let mut client = stage.start(&["record", "-o", &reel, "--url", url]);
+    let mut client = stage.start(&["record", "--force", "-o", &reel, "--url", url]);
     open(&mut client, name);
     client
 }
 
 fn open(client: &mut Live, name: &str) {
     client.send(&initialize(name));
-    assert_eq!(client.message(|_| true)["id"], 0);
+    let Some(answer) = client.next_line() else { panic!("{name}: {}", client.stderr_so_far()) };
+    assert_eq!(serde_json::from_str::<Value>(&answer).expect("JSON")["id"], 0);
     client.send(&initialized());
 }
 
@@ -230,8 +231,12 @@ fn a_recorded_server_is_behind_the_same_listeners() {
         let mut client = client(&stage, "client", &server.url.replace("http:", scheme));
         let pong = ask(&mut client, 1, "ping", json!({}));
         assert_eq!(pong["result"], json!({}));
-        let asked = stage.ok(&["call", "tools/list", "--session", "tap#1", "--format", "json"]);
-        assert!(asked.json()["tools"].is_array(), "{asked:?}");
+        // Once the handshake is in the reel.
+        let asked = until("an answer beside the client", || {
+            let asked = stage.run(&["call", "tools/list", "--session", "tap#1", "--format", "json"], "");
+            (asked.code() == 0).then(|| asked.json())
+        });
+        assert!(asked["tools"].is_array(), "{listen}: {asked}");
         drop(client);
         server.end();
         let events = stage.events("tap.reel");

@@ -90,8 +90,9 @@ pub fn bind_at(path: &Path) -> Result<(Bound, UnixListener), SocketError> {
     let before = umask(Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
     umask(before);
+    let listener = listener.map_err(failed)?;
     let path = std::path::absolute(path).map_err(failed)?;
-    Ok((Bound { name: path.display().to_string(), path }, listener.map_err(failed)?))
+    Ok((Bound { name: path.display().to_string(), path }, listener))
 }
 
 /// Four thousand million sessions of one name.

@@ -39,6 +39,7 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count wh
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "host" -d 'Be a host: run a conversation over several servers, with all that they declare'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
@@ -60,7 +61,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'A no
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do when recording cannot keep up: hold the traffic back, or record less and say so' -r -f -a "block\t'Lose nothing; traffic may slow down to the disk\'s pace'
 drop\t'Never slow traffic; losses are counted and noted in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'How many bytes may wait for the recorder' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'The longest body of a request' -r
@@ -192,7 +193,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-body -d 'The longest body of a request' -r
@@ -213,7 +214,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Keep the session in a reel' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'The longest body of a request' -r
@@ -298,10 +299,18 @@ both\t'Whichever the host begins with'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l set -d 'Have a proposal\'s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=\'["ci.builds"]\'' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this whenever the process gets SIGUSR1 (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether it has a memory, and the tools for it' -r -f -a "on\t'It is there'
+off\t'It is not'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l ignore -d 'Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and node_modules' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-command -d 'Run this command in a shell at the start and after each change, and remind when another outcome came of it (repeatable). Its outcome is told by the tool `check` too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-every -d 'Run the commands again after this time, too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-limit -d 'How long a command may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-quiet -d 'Tell changes once nothing has changed for so long' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'The longest body of a request' -r
@@ -310,6 +319,37 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, or NAME=URL (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'The built-in server under this name, with all proposals or those named (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find servers in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l say -d 'Say this (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Do what this line says, as if it was typed (repeatable; after what is said)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model -d 'The built-in model' -r -f -a "echo\t'Says what it was asked, the same every time'
+none\t'Says nothing'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-command -d 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-timeout -d 'How long that program may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l policy -d 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l set -d 'Set an option, for all servers or for one (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l system -d 'What the host itself says to the model; or @FILE' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The project\'s name, for templates; the folder\'s where none is given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'What ids are drawn from: the same seed, the same prompts' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l format -d 'What to print' -r -f -a "human\t'A transcript'
+json\t'One object a line'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+legacy\t'`initialize`: revisions up to 2025-11-25'
+modern\t'`server/discover`: revision 2026-07-28'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to ask for, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List what can be set, and its defaults'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l prompts -d 'Show each prompt'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l format -d 'How to print' -r -f -a "human\t'A table'
 json\t'One JSON object a session, each on a line'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -424,24 +464,25 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Make a reel of another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Be a host: run a conversation over several servers, with all that they declare'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire show stats validate diff serve host sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Push an event to the host that started this command as its server'

@@ -247,7 +247,11 @@ fn a_recorded_server_is_behind_the_same_listeners() {
 
 /// A server on standard input and output that watches the stage's folder `w`; its handshake is over.
 fn watching(stage: &Stage, more: &[&str]) -> Live {
-    let mut server = stage.start(&[&["serve", "--watch-quiet", "50ms"], more].concat());
+    watching_behind(stage, &[], more)
+}
+
+fn watching_behind(stage: &Stage, tap: &[&str], more: &[&str]) -> Live {
+    let mut server = stage.start(&[tap, &["serve", "--watch-quiet", "50ms"], more].concat());
     open(&mut server, "tester");
     server
 }
@@ -273,7 +277,8 @@ fn a_changed_file_is_told_to_who_watches_it_and_reminded_of() {
     let stage = Stage::new();
     let root = workspace(&stage);
     let lib = uri(&root.join("src/lib.rs"));
-    let mut server = watching(&stage, &["--watch", "w", "--ignore", "*.log"]);
+    let tap = ["record", "-o", "w.reel", "--", BINARY];
+    let mut server = watching_behind(&stage, &tap, &["--watch", "w", "--ignore", "*.log"]);
     let listed = ask(&mut server, 1, "resources/list", json!({}));
     let uris: Vec<&Value> =
         listed["result"]["resources"].as_array().expect("a list").iter().map(|it| &it["uri"]).collect();
@@ -307,6 +312,11 @@ fn a_changed_file_is_told_to_who_watches_it_and_reminded_of() {
     stage.write("w/more/deep.rs", "x");
     assert_eq!(reminder(&mut server)["dedupeKey"], "file_changed:more/deep.rs");
     server.end();
+    // Updates and reminders go together as the proposal wants it (B23).
+    let judged = stage.ok(&["validate", "w.reel", "--fail-on", "warning", "--format", "json"]).json();
+    let exercised = judged["connections"][0]["exercised"].as_array();
+    let is_checked = exercised.is_some_and(|rules| rules.contains(&json!("reminder/no-resource-update")));
+    assert!(is_checked, "{judged}");
 }
 
 #[test]

@@ -6,5 +6,6 @@ pub mod host;
 pub mod server;
 pub mod sessions;
 pub mod simulate;
+pub mod watch;
 
 pub use client::{Connection, Failure};

@@ -9,6 +9,7 @@
 mod catalog;
 mod config;
 mod connection;
+mod errands;
 mod fire;
 mod handshake;
 mod incoming;
@@ -20,6 +21,7 @@ mod timers;
 mod tools;
 
 pub use config::{Config, Plan};
+pub use errands::{Errand, Outside, Task};
 pub use fire::Fired;
 pub use report::{Output, Report};
 
@@ -27,6 +29,7 @@ use crate::extension::server::ServerCx;
 use crate::extension::{Extension, REGISTRY};
 use crate::protocol::Revision;
 use connection::Connection;
+use errands::Errands;
 use incoming::Replies;
 use rooms::Rooms;
 use serde_json::Value;
@@ -62,6 +65,7 @@ pub struct Server {
     rooms: Rooms,
     replies: Replies,
     counts: BTreeMap<u64, tools::Count>,
+    errands: Errands,
 }
 
 impl Server {
@@ -78,6 +82,7 @@ impl Server {
             rooms: Rooms::new(rooms, &config),
             replies: Replies::default(),
             counts: BTreeMap::new(),
+            errands: Errands::default(),
             config,
         }
     }
@@ -100,6 +105,18 @@ impl Server {
         self.advance(now);
         // The outcome is among the reports.
         let _ = self.act(event);
+        self.cx.take_out()
+    }
+
+    /// Whether files were sent for that have not come yet.
+    pub fn is_owing(&self) -> bool {
+        self.errands.is_owing()
+    }
+
+    /// Takes what came of an errand.
+    pub fn bring(&mut self, now: Duration, ticket: u64, brought: Option<Value>) -> Vec<Output> {
+        self.advance(now);
+        self.brought(ticket, brought);
         self.cx.take_out()
     }
 

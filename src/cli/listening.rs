@@ -3,10 +3,13 @@
 use super::Context;
 use super::error::{CommandError, ErrorKind};
 use crate::transport::access::Access;
+use crate::transport::control::{self, Bound, SocketError};
+use crate::transport::gateway::Listener;
 use clap::Args;
 use std::io;
 use std::net::SocketAddr;
-use tokio::net::TcpListener;
+use std::path::Path;
+use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -14,7 +17,8 @@ use tokio::signal::unix::{SignalKind, signal};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Listening")]
 pub struct ListenOptions {
-    /// Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one.
+    /// Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or
+    /// unix:PATH for lines.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<String>,
     /// A name beside those of this machine that `Host` may have (repeatable).
@@ -54,11 +58,49 @@ pub async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandEr
     Ok(())
 }
 
-/// Binds to `HOST:PORT`, or to a port of this machine; warns where other machines can reach it.
-pub async fn bind(listen: &str, context: &Context) -> Result<(TcpListener, SocketAddr), CommandError> {
-    let bound = match (listen.parse::<u16>(), listen.strip_prefix(':').map(str::parse::<u16>)) {
+/// A bound listener, and how it is called.
+pub struct Listening {
+    /// Where clients come in.
+    pub listener: Listener,
+    place: String,
+    /// The socket's file, removed at the end.
+    _socket: Option<Bound>,
+}
+
+impl Listening {
+    /// What clients give as the URL of what is served; over HTTP it is at this path.
+    pub fn url(&self, path: &str) -> String {
+        match self.listener {
+            Listener::Http(_) => format!("{}{path}", self.place),
+            Listener::Tcp(_) | Listener::Unix(_) => self.place.clone(),
+        }
+    }
+
+    /// Where it is, without a scheme.
+    pub fn address(&self) -> &str {
+        self.place.strip_prefix("http://").unwrap_or(&self.place)
+    }
+
+    /// What carries the messages, in a word.
+    pub fn transport(&self) -> &'static str {
+        match self.listener {
+            Listener::Http(_) => "http",
+            Listener::Tcp(_) => "tcp",
+            Listener::Unix(_) => "unix",
+        }
+    }
+}
+
+/// Binds to `HOST:PORT`, or to a port of this machine, for HTTP; to `tcp:` such or `unix:PATH` for lines. Warns where
+/// other machines can reach it.
+pub async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandError> {
+    if let Some(path) = listen.strip_prefix("unix:") {
+        return bind_unix(listen, path);
+    }
+    let (scheme, address) = listen.strip_prefix("tcp:").map_or(("http://", listen), |address| ("tcp:", address));
+    let bound = match (address.parse::<u16>(), address.strip_prefix(':').map(str::parse::<u16>)) {
         (Ok(port), _) | (_, Some(Ok(port))) => TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await,
-        _ => TcpListener::bind(listen).await,
+        _ => TcpListener::bind(address).await,
     };
     let bound = bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = bound.map_err(|error| failed(listen, &error))?;
@@ -66,7 +108,23 @@ pub async fn bind(listen: &str, context: &Context) -> Result<(TcpListener, Socke
         let open = format!("warning: {address} is open to other machines: whoever reaches it reaches the server");
         context.printer.note(&open);
     }
-    Ok((listener, address))
+    let listener = if scheme == "tcp:" { Listener::Tcp(listener) } else { Listener::Http(listener) };
+    Ok(Listening { listener, place: format!("{scheme}{address}"), _socket: None })
+}
+
+fn bind_unix(listen: &str, path: &str) -> Result<Listening, CommandError> {
+    let bound = control::bind_at(Path::new(path)).map_err(|error| match error {
+        SocketError::System(_, error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let error = CommandError::new(ErrorKind::Peer, format!("cannot listen on {listen:?}: {error}"));
+            error.hint("something is there already, and listens or is no socket; choose another path")
+        }
+        error => CommandError::usage(format!("cannot listen on {listen:?}: {error}"))
+            .hint("give a path in a folder that is there, as in unix:/tmp/mcp.sock"),
+    });
+    let (socket, listener) = bound?;
+    let listener = listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener));
+    let listener = listener.map_err(|error| failed(listen, &error))?;
+    Ok(Listening { listener: Listener::Unix(listener), place: listen.to_owned(), _socket: Some(socket) })
 }
 
 fn failed(listen: &str, error: &io::Error) -> CommandError {

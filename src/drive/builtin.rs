@@ -28,7 +28,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
         };
         outbox.extend(outputs.into_iter().filter_map(|output| match output {
             Output::Send(message) => Some(message),
-            Output::Report(_) => None,
+            Output::Report(_) | Output::Errand(_) => None,
         }));
     }
 }
@@ -122,7 +122,7 @@ pub async fn play(
                     let why = format!("{method}: {}", serde_json::to_value(&reason).unwrap_or_default());
                     player.see(now, &Seen::NotFired(&why));
                 }
-                Output::Report(_) => {}
+                Output::Report(_) | Output::Errand(_) => {}
             }
         }
     }

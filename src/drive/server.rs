@@ -1,7 +1,8 @@
 //! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
 
-use crate::server::{Fired, Output, Report, Server};
+use crate::server::{Errand, Fired, Output, Report, Server};
 use crate::wire::LineFramer;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -20,6 +21,8 @@ pub enum Arrival {
     Asked(Fired, Heard),
     /// Somebody else's message, to be sent as it is.
     Injected(Vec<u8>),
+    /// What came of an errand, by its ticket.
+    Brought(u64, Option<Value>),
     /// The host sends no more.
     End,
 }
@@ -51,16 +54,18 @@ fn pass_on(message: &[u8], arrivals: &Sender<Arrival>) {
 }
 
 /// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
-/// back what of it the server is to see. Fails where the host cannot be written to.
+/// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be written to.
 pub fn serve(
     mut server: Server,
     arrivals: &Receiver<Arrival>,
     mut out: impl Write,
     mut report: impl FnMut(&Report),
     mut sift: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
+    mut send_out: impl FnMut(Errand),
 ) -> io::Result<()> {
     let began = Instant::now();
     let mut listeners = Listeners::default();
+    let mut has_ended = false;
     loop {
         let patience = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
         let arrival = match patience {
@@ -79,9 +84,14 @@ pub fn serve(
                 listeners.take_in(heard, &outputs);
                 outputs
             }
+            Ok(Arrival::Brought(ticket, brought)) => server.bring(now, ticket, brought),
             Ok(Arrival::Injected(message)) => vec![Output::Send(message)],
             Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
-            Ok(Arrival::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(Arrival::End) => {
+                has_ended = true;
+                Vec::new()
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
         for output in outputs {
             match output {
@@ -93,9 +103,13 @@ pub fn serve(
                     listeners.tell(&fact);
                     report(&fact);
                 }
+                Output::Errand(errand) => send_out(errand),
             }
         }
         out.flush()?;
+        if has_ended && !server.is_owing() {
+            return Ok(());
+        }
     }
 }
 
@@ -108,7 +122,7 @@ impl Listeners {
     fn take_in(&mut self, heard: Heard, outputs: &[Output]) {
         let mut facts = outputs.iter().filter_map(|output| match output {
             Output::Report(fact) => Some(fact),
-            Output::Send(_) => None,
+            Output::Send(_) | Output::Errand(_) => None,
         });
         // What was due before the order stands before it: the last fact is the order's.
         let Some(last) = facts.next_back() else { return };
@@ -142,7 +156,7 @@ mod tests {
         let (sender, arrivals) = channel();
         read_messages(&input[..], sender).expect("a thread");
         let mut out = Vec::new();
-        serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some).expect("a Vec takes all");
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some, drop).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.starts_with("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}"), "{text}");
@@ -155,7 +169,7 @@ mod tests {
         read_messages(&b"{\"id\":\"theirs\",\"result\":{}}"[..], sender).expect("a thread");
         let (mut out, mut facts) = (Vec::new(), 0);
         let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
-        serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift).expect("served");
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");
         assert_eq!((out.as_slice(), facts), (&b"{\"id\":\"theirs\",\"method\":\"m\"}\n"[..], 0));
     }
 
@@ -167,7 +181,7 @@ mod tests {
         let heard = move |fact: &Report, last| told.send((format!("{fact:?}"), last)).expect("heard");
         sender.send(Arrival::Asked(fired, Box::new(heard))).expect("sent");
         sender.send(Arrival::End).expect("sent");
-        serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some).expect("served");
+        serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
         let (fact, last) = facts.recv().expect("told");
         assert!(fact.starts_with("NotSent") && last, "{fact}");
     }

@@ -1,7 +1,7 @@
 //! The built-in server behind a gateway: every session has an engine of its own, on a thread of its own.
 
 use super::server::{Arrival, serve};
-use crate::server::{Report, Server};
+use crate::server::{Errand, Report, Server};
 use crate::transport::gateway::{Backend, Opened};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::wire::Direction;
@@ -18,18 +18,22 @@ pub type Hear = Arc<dyn Fn(u32, &Report) + Send + Sync>;
 /// Gives back what of a host's message the session's server is to see.
 pub type Sift = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
 
+/// Does what is to be done outside; what came of it goes back into the session.
+pub type SendOut = Arc<dyn Fn(Errand, Sender<Arrival>) + Send + Sync>;
+
 /// The sessions of a server that listens.
 pub struct Sessions {
     make: Make,
     hear: Hear,
     sift: Sift,
+    send_out: SendOut,
     open: Mutex<BTreeMap<u32, Sender<Arrival>>>,
 }
 
 impl Sessions {
     /// Sessions with engines of this make.
-    pub fn new(make: Make, hear: Hear, sift: Sift) -> Self {
-        Self { make, hear, sift, open: Mutex::default() }
+    pub fn new(make: Make, hear: Hear, sift: Sift, send_out: SendOut) -> Self {
+        Self { make, hear, sift, send_out, open: Mutex::default() }
     }
 
     /// The numbers of the open ones.
@@ -52,6 +56,7 @@ impl Backend for Sessions {
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
         let (server, hear, sift) = ((self.make)(stream), Arc::clone(&self.hear), Arc::clone(&self.sift));
+        let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
         let failed = |error: io::Error| format!("no thread for another session: {error}");
@@ -68,7 +73,9 @@ impl Backend for Sessions {
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let _ = serve(server, &arrivals, to_host, |fact| hear(stream, fact), |message| sift(stream, message));
+                let (hear, sift) = (|fact: &Report| hear(stream, fact), |message| sift(stream, message));
+                let send_out = |errand| send_out(errand, back.clone());
+                let _ = serve(server, &arrivals, to_host, hear, sift, send_out);
                 let _ = incoming.blocking_send(Incoming::Closed);
                 drop(ended);
             })
@@ -122,7 +129,8 @@ mod tests {
     #[tokio::test]
     async fn each_session_has_a_server_of_its_own() {
         let make = Box::new(|_| Server::new(Config::default()));
-        let sessions = Sessions::new(make, Arc::new(|_, _| {}), Arc::new(|_, message| Some(message)));
+        let sessions =
+            Sessions::new(make, Arc::new(|_, _| {}), Arc::new(|_, message| Some(message)), Arc::new(|_, _| {}));
         for stream in [1, 2] {
             let Opened { mut link, end } = sessions.open(stream).expect("opens");
             link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;

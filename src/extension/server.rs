@@ -245,6 +245,13 @@ pub struct Store {
     pub notes: Notes,
 }
 
+impl Store {
+    /// A store that forgets at once what it is to remember.
+    pub fn without_memory() -> Self {
+        Self { memories: Memories::none(), notes: Notes::default() }
+    }
+}
+
 impl Default for Store {
     /// Some memories, so that there is something to find, and no notes.
     fn default() -> Self {
@@ -263,6 +270,9 @@ pub trait ServerSide: Send {
     fn configure(&mut self, _settings: &Value) -> Result<(), String> {
         Err("this proposal has no settings".to_owned())
     }
+
+    /// Hears before all else that the server remembers nothing: what needs its memories is left out.
+    fn forgo_memory(&mut self) {}
 
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;

@@ -13,24 +13,25 @@ pub const RECALL: &str = "recall";
 /// The prompt that goes through the notes.
 pub const REVIEW_NOTES: &str = "review_notes";
 
-/// What `resources/list` shows.
-pub fn resources() -> Vec<Value> {
-    vec![
-        json!({"uri": MEMORIES, "name": "memories", "description": "All that is remembered",
-            "mimeType": "application/json"}),
-        json!({"uri": NOTES, "name": "notes", "description": "The notes, a line each", "mimeType": "text/plain"}),
-    ]
+/// What `resources/list` shows, where there are memories and where not.
+pub fn resources(memory: bool) -> Vec<Value> {
+    let memories = json!({"uri": MEMORIES, "name": "memories", "description": "All that is remembered",
+        "mimeType": "application/json"});
+    let notes = json!({"uri": NOTES, "name": "notes", "description": "The notes, a line each",
+        "mimeType": "text/plain"});
+    Some(memories).filter(|_| memory).into_iter().chain([notes]).collect()
 }
 
 /// What `resources/templates/list` shows.
-pub fn templates() -> Vec<Value> {
-    vec![json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"})]
+pub fn templates(memory: bool) -> Vec<Value> {
+    let one = json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"});
+    Some(one).filter(|_| memory).into_iter().collect()
 }
 
 /// A resource's contents; `None` where there is none of this name.
-pub fn contents(uri: &str, Store { memories, notes }: &Store) -> Option<Value> {
+pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> Option<Value> {
     let (kind, text) = match uri {
-        MEMORIES => {
+        MEMORIES if memory => {
             let all: Vec<Value> = memories
                 .all()
                 .map(|memory| json!({"id": memory.id, "content": memory.content, "source": memory.source}))
@@ -47,12 +48,11 @@ pub fn contents(uri: &str, Store { memories, notes }: &Store) -> Option<Value> {
 }
 
 /// What `prompts/list` shows.
-pub fn prompts() -> Vec<Value> {
-    vec![
-        json!({"name": RECALL, "description": "Ask about a topic with what is remembered of it",
-            "arguments": [{"name": "topic", "description": "What it is about", "required": true}]}),
-        json!({"name": REVIEW_NOTES, "description": "Go through the notes"}),
-    ]
+pub fn prompts(memory: bool) -> Vec<Value> {
+    let recall = json!({"name": RECALL, "description": "Ask about a topic with what is remembered of it",
+        "arguments": [{"name": "topic", "description": "What it is about", "required": true}]});
+    let review = json!({"name": REVIEW_NOTES, "description": "Go through the notes"});
+    Some(recall).filter(|_| memory).into_iter().chain([review]).collect()
 }
 
 /// The prompt [`RECALL`].

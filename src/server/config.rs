@@ -1,6 +1,6 @@
 //! What a server is made with: who it is, what it offers, and what it does by itself.
 
-use super::{Fired, rooms};
+use super::{Fired, Outside, rooms};
 use crate::extension::REGISTRY;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,10 @@ pub struct Config {
     pub settings: BTreeMap<String, Value>,
     /// What it does by itself.
     pub plans: Vec<Plan>,
+    /// Whether it remembers things, and has the tools for it.
+    pub memory: bool,
+    /// What there is outside of it.
+    pub outside: Outside,
 }
 
 /// Something done by itself, on a timer that starts when the handshake is over.
@@ -47,7 +51,7 @@ pub struct Plan {
 }
 
 impl Default for Config {
-    /// All proposals, all revisions, nothing by itself, seed 0 at the beginning of 1970.
+    /// All proposals, all revisions, a memory, nothing by itself or from outside, seed 0 at the beginning of 1970.
     fn default() -> Self {
         Self {
             name: "mcpreel-live".to_owned(),
@@ -59,6 +63,8 @@ impl Default for Config {
             answer_deadline: Duration::from_secs(30),
             settings: BTreeMap::new(),
             plans: Vec::new(),
+            memory: true,
+            outside: Outside::default(),
         }
     }
 }

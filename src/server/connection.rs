@@ -37,7 +37,7 @@ impl Connection {
             asking: Asking::new(config.answer_deadline),
             client: String::new(),
             watched: BTreeSet::new(),
-            store: Store::default(),
+            store: if config.memory { Store::default() } else { Store::without_memory() },
             name: config.name.clone(),
             wall_base_ns: config.wall_base_ns,
             rng: fastrand::Rng::with_seed(config.seed),
@@ -48,6 +48,20 @@ impl Connection {
     /// What came of the inputs since it was last asked.
     pub fn take_out(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.out)
+    }
+
+    /// Gives something out.
+    pub fn order(&mut self, output: Output) {
+        self.out.push(output);
+    }
+
+    /// Whether the host watches this resource, or a folder that it is in.
+    pub fn is_watched(&self, uri: &str) -> bool {
+        let covers = |watched: &String| {
+            let below = uri.strip_prefix(watched.as_str());
+            below.is_some_and(|below| below.is_empty() || watched.ends_with('/') || below.starts_with('/'))
+        };
+        self.watched.iter().any(covers)
     }
 
     /// Reports a fact.
@@ -113,7 +127,7 @@ impl ServerCx for Connection {
     }
 
     fn changed(&mut self, uri: &str) {
-        if self.watched.contains(uri) {
+        if self.is_watched(uri) {
             self.notify("notifications/resources/updated", &json!({"uri": uri}));
         }
     }

@@ -12,13 +12,16 @@ const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critic
 /// The level until the host sets one: `info`.
 pub const DEFAULT_LEVEL: usize = 1;
 
+/// A resource has changed (MCP).
+const UPDATED: &str = "notifications/resources/updated";
+
 /// A level's place; `None` for what is no level.
 pub fn level_rank(level: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == level)
 }
 
 /// Something to send. As JSON, an object whose `kind` says what; the other members are the kind's own. The rooms have
-/// kinds of their own; MCP's are `log`, `notification` and `request`.
+/// kinds of their own; MCP's are `log`, `changed`, `notification` and `request`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fired {
     kind: String,
@@ -37,6 +40,11 @@ enum Plain {
         level: String,
         /// What it says.
         data: Value,
+    },
+    /// A resource has changed; told to a host that watches it or a folder that it is in.
+    Changed {
+        /// Which.
+        uri: String,
     },
     /// Any notification, as it is, whatever was declared.
     Notification {
@@ -65,11 +73,12 @@ fn empty() -> Value {
 }
 
 impl Plain {
-    const KINDS: [&str; 3] = ["log", "notification", "request"];
+    const KINDS: [&str; 4] = ["log", "changed", "notification", "request"];
 
     fn method(&self) -> &str {
         match self {
             Self::Log { .. } => "notifications/message",
+            Self::Changed { .. } => UPDATED,
             Self::Notification { method, .. } | Self::Request { method, .. } => method,
         }
     }
@@ -157,6 +166,10 @@ impl Server {
         fired.check_in(&self.rooms).map_err(Unsent::invalid)?;
         match fired.plain() {
             Ok(Plain::Log { level, data }) => self.log(&level, &data),
+            Ok(Plain::Changed { uri }) if !self.cx.is_watched(&uri) => {
+                Err(Unsent::new("not_watched", format!("the host does not watch {uri}")).with("uri", uri))
+            }
+            Ok(Plain::Changed { uri }) => Ok(self.cx.send(UPDATED, &json!({"uri": uri}))),
             Ok(Plain::Notification { method, params }) => Ok(self.cx.send(&method, &params)),
             Ok(Plain::Request { method, params }) => Ok(self.cx.ask(&method, &params, Value::Null)),
             Err(_) => self.rooms.fire(&fired.kind, &fired.params(), &mut self.cx),

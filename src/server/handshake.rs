@@ -9,8 +9,12 @@ use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};
 
 const INSTRUCTIONS: &str = "A small live server for trying out MCP and five proposals that let a server take part in \
-a conversation. It remembers things (`remember`, `search_memories`), keeps notes (`add_note`), has a few tools that \
+a conversation. It keeps notes (`add_note`), has a few tools that \
 show how tools behave (`echo`, `add`, `fail`, `count_slowly`), and sends what it is told to with `emit`.";
+
+const MEMORY: &str = "It remembers things (`remember`, `search_memories`).";
+const FILES: &str = "It watches files, which are resources here, and tells when one has changed.";
+const COMMANDS: &str = "It watches what comes of some commands; `check` runs them at once.";
 
 const NO_CARRIER: &str = "In this revision of MCP the proposals have nothing to travel on, so only plain MCP is \
 served here; connect with a revision up to 2025-11-25 to meet them.";
@@ -33,7 +37,7 @@ impl Server {
             "protocolVersion": revision.as_str(),
             "capabilities": capabilities,
             "serverInfo": self.info(),
-            "instructions": INSTRUCTIONS,
+            "instructions": self.instructions(),
         }))
     }
 
@@ -42,8 +46,20 @@ impl Server {
         json!({
             "supportedVersions": self.spoken_versions(),
             "capabilities": plain(origin.revision()),
-            "instructions": format!("{INSTRUCTIONS} {NO_CARRIER}"),
+            "instructions": format!("{} {NO_CARRIER}", self.instructions()),
         })
+    }
+
+    fn instructions(&self) -> String {
+        let outside = &self.config.outside;
+        let parts = [
+            (true, INSTRUCTIONS),
+            (self.config.memory, MEMORY),
+            (!outside.folders.is_empty(), FILES),
+            (!outside.commands.is_empty(), COMMANDS),
+        ];
+        let told: Vec<&str> = parts.into_iter().filter_map(|(is_so, text)| is_so.then_some(text)).collect();
+        told.join(" ")
     }
 
     /// A request of the era without a handshake came: with the first one, the server knows its host.

@@ -240,6 +240,7 @@ impl Server {
             "initialize" if origin.batch.is_some() => Some(Err(invalid("initialize must not be in a batch"))),
             "initialize" if origin.revision.era() == Era::Legacy => Some(self.initialize(params)),
             "tools/call" => self.call_tool(origin, params),
+            _ if serves && self.send_for(origin, method, params) => None,
             _ if serves => Some(self.serve_core(origin, method, params)),
             _ if origin.revision.era() == Era::Legacy => {
                 Some(self.rooms.request(method, params, &mut self.cx).unwrap_or_else(|| Err(methods::unknown(method))))

@@ -36,9 +36,9 @@ impl Server {
         let answer = match method {
             "server/discover" => Ok(self.discover(origin)),
             "tools/list" => whole(params, "tools", self.list_tools(origin.revision())),
-            "prompts/list" => whole(params, "prompts", catalog::prompts()),
-            "resources/list" => whole(params, "resources", catalog::resources()),
-            "resources/templates/list" => whole(params, "resourceTemplates", catalog::templates()),
+            "prompts/list" => whole(params, "prompts", catalog::prompts(self.config.memory)),
+            "resources/list" => whole(params, "resources", catalog::resources(self.config.memory)),
+            "resources/templates/list" => whole(params, "resourceTemplates", catalog::templates(self.config.memory)),
             "resources/read" => self.read(origin, params),
             "prompts/get" => return self.prompt(params),
             "completion/complete" => return self.complete(params),
@@ -55,10 +55,7 @@ impl Server {
             "logging/setLevel" => self.set_level(params),
             _ => Err(unknown(method)),
         };
-        match origin.revision().era() {
-            Era::Legacy => answer,
-            Era::Modern => answer.map(uncached),
-        }
+        answer.map(|result| in_era(origin, result))
     }
 
     /// The tools, without members that the revision does not have yet.
@@ -88,19 +85,19 @@ impl Server {
 
     fn known_uri(&self, origin: &Origin, params: &Value) -> Result<String, Refusal> {
         let uri = text(params, "uri")?;
-        let code = match origin.revision().era() {
-            Era::Legacy => RESOURCE_NOT_FOUND,
-            Era::Modern => errors::INVALID_PARAMS,
-        };
-        match catalog::contents(uri, &self.cx.store) {
-            Some(_) => Ok(uri.to_owned()),
-            None => Err(Refusal::new(code, "Resource not found").about(json!({"uri": uri}))),
+        match self.config.outside.has(uri) || self.contents(uri).is_some() {
+            true => Ok(uri.to_owned()),
+            false => Err(not_found(origin, uri)),
         }
+    }
+
+    fn contents(&self, uri: &str) -> Option<Value> {
+        catalog::contents(uri, &self.cx.store, self.config.memory)
     }
 
     fn read(&self, origin: &Origin, params: &Value) -> Answer {
         let uri = self.known_uri(origin, params)?;
-        let contents = catalog::contents(&uri, &self.cx.store);
+        let contents = self.contents(&uri);
         Ok(json!({"contents": contents.into_iter().collect::<Vec<_>>()}))
     }
 
@@ -108,6 +105,7 @@ impl Server {
         let name = text(params, "name")?;
         let topic = params["arguments"]["topic"].as_str();
         match (name, topic) {
+            (catalog::RECALL, _) if !self.config.memory => Err(Refusal::params(format!("there is no prompt {name}"))),
             (catalog::RECALL, None) => Err(Refusal::params("prompt recall needs the argument `topic`")),
             (catalog::RECALL, Some(topic)) => Ok(catalog::recall(topic, &self.cx.store.memories)),
             (catalog::REVIEW_NOTES, _) => Ok(catalog::review(&self.cx.store.notes)),
@@ -144,9 +142,20 @@ fn whole(params: &Value, name: &str, items: Vec<Value>) -> Answer {
     Ok(json!({name: items}))
 }
 
-/// A result that is not to be kept: the next one may differ (2026-07-28, caching).
-fn uncached(mut result: Value) -> Value {
-    result["ttlMs"] = json!(0);
-    result["cacheScope"] = json!("private");
+/// A result as its request's era wants it: not to be kept, since the next one may differ (2026-07-28, caching).
+pub fn in_era(origin: &Origin, mut result: Value) -> Value {
+    if origin.revision().era() == Era::Modern {
+        result["ttlMs"] = json!(0);
+        result["cacheScope"] = json!("private");
+    }
     result
+}
+
+/// There is no such resource, or none that can be read.
+pub fn not_found(origin: &Origin, uri: &str) -> Refusal {
+    let code = match origin.revision().era() {
+        Era::Legacy => RESOURCE_NOT_FOUND,
+        Era::Modern => errors::INVALID_PARAMS,
+    };
+    Refusal::new(code, "Resource not found").about(json!({"uri": uri}))
 }

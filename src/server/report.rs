@@ -1,5 +1,6 @@
 //! What a server gives back: bytes to send, and facts for a human or a script. Durations are microseconds.
 
+use super::Errand;
 use crate::extension::server::Unsent;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +12,8 @@ pub enum Output {
     Send(Vec<u8>),
     /// A fact.
     Report(Report),
+    /// Something to be done outside, where there is something outside.
+    Errand(Errand),
 }
 
 /// A fact about the connection. As JSON, an object whose `report` names the kind.

@@ -40,6 +40,9 @@ impl Rooms {
             if let Some(settings) = config.settings.get(descriptor.name) {
                 let _ = side.configure(settings);
             }
+            if !config.memory {
+                side.forgo_memory();
+            }
             let is_wanted = config.declare.contains(descriptor.name);
             Some(Room { descriptor, side, is_wanted, is_on: false })
         };

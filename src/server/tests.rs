@@ -1,13 +1,14 @@
 //! The engine driven line by line in virtual time. Every message it sends is held against its schema.
 
 mod core;
+mod errands;
 mod modern;
 mod odd;
 mod proposals;
 mod sixth;
 mod timers;
 
-use super::{Config, Fired, Output, Plan, Report, Server};
+use super::{Config, Errand, Fired, Output, Plan, Report, Server};
 use crate::extension;
 use crate::protocol::schema;
 use serde_json::{Value, json};
@@ -23,6 +24,7 @@ struct Host {
     /// As JSON: that form is what others rely on.
     reports: Vec<Value>,
     bytes: Vec<Vec<u8>>,
+    errands: Vec<Errand>,
 }
 
 const FULL: &str = r#"{"experimental": {"mcpl": {"version": "0.4", "pushEvents": true,
@@ -37,7 +39,15 @@ impl Host {
     }
 
     fn with(server: Server) -> Self {
-        Self { server, now: Duration::ZERO, asked: 0, open: BTreeMap::new(), reports: Vec::new(), bytes: Vec::new() }
+        Self {
+            server,
+            now: Duration::ZERO,
+            asked: 0,
+            open: BTreeMap::new(),
+            reports: Vec::new(),
+            bytes: Vec::new(),
+            errands: Vec::new(),
+        }
     }
 
     /// A connection after the handshake, with these client capabilities.
@@ -79,6 +89,7 @@ impl Host {
                     assert!(report["report"].is_string());
                     self.reports.push(report);
                 }
+                Output::Errand(errand) => self.errands.push(errand),
                 Output::Send(bytes) => {
                     assert!(!bytes.contains(&b'\n'));
                     let message: Value = serde_json::from_slice(&bytes).expect("JSON");

@@ -1,5 +1,6 @@
 //! The tools: its own, and the calls that go to a room.
 
+use super::errands::CHECK;
 use super::incoming::Origin;
 use super::timers::Timer;
 use super::{Fired, Report, Server};
@@ -9,6 +10,9 @@ use crate::protocol::{Era, Revision};
 use crate::wire::Id;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+/// The tool that remembers something.
+const REMEMBER: &str = "remember";
 
 static TOOLS: SchemaSet = SchemaSet::new(include_str!("tools.json"));
 
@@ -26,6 +30,7 @@ impl Server {
     /// The server's own tools.
     pub(super) fn all_tools(&self) -> Vec<Value> {
         let mut tools = TOOLS.document()["tools"].as_array().cloned().unwrap_or_default();
+        tools.retain(|tool| self.offers(tool["name"].as_str().unwrap_or_default()));
         for tool in &mut tools {
             tool["inputSchema"] = match tool["name"].as_str().unwrap_or_default() {
                 "emit" => self.emit_schema(),
@@ -35,6 +40,15 @@ impl Server {
         tools
     }
 
+    /// Whether it has what this tool of its own is for.
+    fn offers(&self, tool: &str) -> bool {
+        match tool {
+            CHECK => !self.config.outside.commands.is_empty(),
+            REMEMBER | SEARCH => self.config.memory,
+            _ => true,
+        }
+    }
+
     /// Calls a tool; the rooms on this connection come first. `None`: the answer comes later.
     pub(super) fn call_tool(&mut self, origin: &Origin, params: &Value) -> Option<Answer> {
         let Some(tool) = params["name"].as_str() else {
@@ -42,7 +56,8 @@ impl Server {
         };
         let none = json!({});
         let arguments = params.get("arguments").filter(|given| !given.is_null()).unwrap_or(&none);
-        let misfits = TOOLS.check(&format!("tool:{tool}:arguments"), arguments);
+        let schema = Some(format!("tool:{tool}:arguments")).filter(|_| self.offers(tool));
+        let misfits = schema.and_then(|schema| TOOLS.check(&schema, arguments));
         if let Some(misfit) = misfits.as_ref().and_then(|misfits| misfits.first()) {
             return Some(Ok(failure(&format!("arguments of {tool}: {misfit}"))));
         }
@@ -54,6 +69,7 @@ impl Server {
         }
         match tool {
             _ if misfits.is_none() => Some(Err(Refusal::params(format!("Unknown tool: {tool}")))),
+            CHECK => self.check_now(origin, arguments),
             "count_slowly" => {
                 self.count(origin, params);
                 None
@@ -71,7 +87,7 @@ impl Server {
                 let sum = add(&arguments["a"], &arguments["b"]);
                 structured(revision, json!({"sum": sum}))
             }
-            "remember" => {
+            REMEMBER => {
                 let source = text("source").unwrap_or("remember").to_owned();
                 let id = self.cx.remember(text("content").unwrap_or_default().to_owned(), source);
                 success(&format!("Remembered as {id}"))
@@ -150,6 +166,10 @@ impl Server {
     pub(super) fn cancel(&mut self, params: &Value) {
         let id = params["requestId"].to_string();
         let key = Id(id.as_bytes()).key();
+        if let Some(origin) = self.give_up(|origin| origin.key() == key) {
+            self.report(Report::Cancelled { id: origin.id().to_owned() });
+            return self.drop_reply(&origin);
+        }
         let Some(number) = self.counts.iter().find(|(_, count)| count.origin.key() == key).map(|(number, _)| *number)
         else {
             return self.report(Report::Ignored { method: "notifications/cancelled".to_owned() });
@@ -163,7 +183,7 @@ impl Server {
 }
 
 /// A result as text and, where the revision has it, as structured content.
-fn structured(revision: Revision, value: Value) -> Value {
+pub fn structured(revision: Revision, value: Value) -> Value {
     let mut result = success(&value.to_string());
     if revision >= Revision::V2025_06_18 {
         result["structuredContent"] = value;

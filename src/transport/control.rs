@@ -5,11 +5,12 @@
 //! folder, so that nobody removes what another has just made.
 
 use super::link::{Incoming, Link, Served};
-use rustix::process::getuid;
+use rustix::fs::Mode;
+use rustix::process::{getuid, umask};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,6 +74,25 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(Bound, UnixListener), Socket
         return Ok((Bound { name, path }, listener));
     }
     unreachable_name(folder)
+}
+
+/// Makes a socket at this place, for its owner alone. One that nobody listens on any more is taken over.
+pub fn bind_at(path: &Path) -> Result<(Bound, UnixListener), SocketError> {
+    if path.as_os_str().len() > LONGEST_PATH {
+        return Err(SocketError::TooLong(path.to_owned()));
+    }
+    let failed = |error| SocketError::System(path.to_owned(), error);
+    // What is no socket stays.
+    if std::fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
+        remove_stale(path);
+    }
+    // A socket can be connected to from the moment it is bound.
+    let before = umask(Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(path);
+    umask(before);
+    let listener = listener.map_err(failed)?;
+    let path = std::path::absolute(path).map_err(failed)?;
+    Ok((Bound { name: path.display().to_string(), path }, listener))
 }
 
 /// Four thousand million sessions of one name.

@@ -1,24 +1,25 @@
 //! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
 //! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could be
-//! taken for what is said to another.
-//!
-//! What is not here: the older HTTP+SSE.
+//! taken for what is said to another. A WebSocket, HTTP+SSE and lines over a socket are sessions as well.
 
+mod direct;
 mod session;
 mod streams;
 
 use super::access::Access;
 use super::http::{Body, BodyError, full};
 use super::link::Link;
-use super::proxy::serve_connection;
+use super::proxy::{self, serve_connection};
 use crate::protocol::revision::{Era, Revision, meta};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use bytes::Bytes;
+use direct::{Directs, MESSAGES, SSE};
 use futures_util::StreamExt;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
 use session::{Guard, Posted, Session};
 use std::collections::HashMap;
@@ -29,7 +30,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use streams::{Event, Said};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixListener};
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
@@ -71,6 +72,17 @@ pub trait Backend: Send + Sync {
     fn closed(&self, stream: u32, by: &str);
 }
 
+/// Where clients come in.
+#[derive(Debug)]
+pub enum Listener {
+    /// HTTP: Streamable HTTP and WebSockets on any path, HTTP+SSE at `/sse`.
+    Http(TcpListener),
+    /// Lines over TCP.
+    Tcp(TcpListener),
+    /// Lines over a Unix socket.
+    Unix(UnixListener),
+}
+
 /// The listener. See the module.
 pub struct Gateway {
     backend: Arc<dyn Backend>,
@@ -80,6 +92,7 @@ pub struct Gateway {
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// The links that requests of the stateless era share.
     shared: Mutex<Vec<Arc<Session>>>,
+    directs: Directs,
 }
 
 impl Gateway {
@@ -92,25 +105,38 @@ impl Gateway {
             streams: AtomicU32::new(0),
             sessions: Mutex::default(),
             shared: Mutex::default(),
+            directs: Directs::default(),
         })
     }
 
     /// Serves connections for ever.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener) {
-        super::proxy::accept(listener, move |stream, _| {
-            let gateway = Arc::clone(&self);
-            let service = service_fn(move |request| {
-                let gateway = Arc::clone(&gateway);
-                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
-            });
-            serve_connection(stream, service, std::future::pending())
-        })
+    pub async fn serve(self: Arc<Self>, listener: Listener) {
+        match listener {
+            Listener::Http(listener) => self.serve_http(listener).await,
+            Listener::Tcp(listener) => self.serve_tcp(listener).await,
+            Listener::Unix(listener) => self.serve_unix(listener).await,
+        }
+    }
+
+    async fn serve_http(self: Arc<Self>, listener: TcpListener) {
+        proxy::accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, _| {
+                let gateway = Arc::clone(&self);
+                let service = service_fn(move |request| {
+                    let gateway = Arc::clone(&gateway);
+                    async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+                });
+                serve_connection(stream, service, std::future::pending())
+            },
+        )
         .await;
     }
 
     /// The numbers of the sessions that live.
     pub fn streams(&self) -> Vec<u32> {
         let mut streams: Vec<u32> = self.alive().iter().map(|session| session.stream).collect();
+        streams.extend(self.directs.numbers());
         streams.sort_unstable();
         streams
     }
@@ -119,8 +145,10 @@ impl Gateway {
     /// error is a sentence, and then nobody saw it.
     pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
         let alive = self.alive();
-        let found = alive.iter().find(|session| session.stream == stream);
-        let session = found.ok_or_else(|| format!("there is no session {stream}"))?;
+        let Some(session) = alive.iter().find(|session| session.stream == stream) else {
+            let put = self.directs.put(stream, toward, message, see);
+            return put.unwrap_or_else(|| Err(format!("there is no session {stream}")));
+        };
         match toward {
             Direction::ClientToServer => session.put(message, see),
             Direction::ServerToClient => {
@@ -140,7 +168,8 @@ impl Gateway {
     pub async fn finish(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
         all.append(&mut lock(&self.shared));
-        futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended"))).await;
+        let ends = futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended")));
+        tokio::join!(ends, self.directs.finish());
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
@@ -148,18 +177,28 @@ impl Gateway {
     }
 
     async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         self.access.check(&head.headers).map_err(|reason| plain(StatusCode::FORBIDDEN, &reason))?;
         if let Some(version) = text(&head.headers, VERSION)
             && Revision::parse(&version).is_none()
         {
             return Err(plain(StatusCode::BAD_REQUEST, &format!("MCP-Protocol-Version {version:?} is not known")));
         }
+        if head.method == Method::GET && head.headers.get(header::UPGRADE).is_some_and(proxy::is_websocket) {
+            return self.upgrade(&head.headers, head.extensions.remove::<OnUpgrade>());
+        }
+        let is_sse = head.uri.path() == SSE;
         match head.method {
+            Method::GET if is_sse => self.begin_sse(),
+            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
             Method::POST => {
                 let body = Limited::new(body, self.body_limit).collect().await;
                 let message =
                     body.map_err(|error| plain(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()))?.to_bytes();
+                if head.uri.path() == MESSAGES {
+                    self.directs.post(head.uri.query().unwrap_or_default(), &message).await?;
+                    return Ok(accepted());
+                }
                 self.post(&head.headers, &message).await
             }
             Method::GET => {
@@ -349,11 +388,16 @@ struct Refusal {
 }
 
 impl Refusal {
+    /// As a JSON-RPC error.
+    fn as_error(&self) -> String {
+        let error = serde_json::json!({"code": self.code.unwrap_or(-32000), "message": self.reason});
+        serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+    }
+
     fn answer(self) -> Response<Body> {
-        let Self { status, code, reason } = self;
-        if let Some(code) = code {
-            let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": reason}});
-            return with_json(status, error.to_string().into_bytes());
+        let Self { status, code, ref reason } = self;
+        if code.is_some() {
+            return with_json(status, self.as_error().into_bytes());
         }
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
         *response.status_mut() = status;

@@ -46,7 +46,8 @@ async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S
     }
 }
 
-fn carry(
+/// A link over two byte streams.
+pub(super) fn carry(
     (from, to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
     onlooker: Option<Onlooker>,
 ) -> Link {
@@ -85,7 +86,11 @@ pub(super) async fn read_lines(
     let mut chunk = vec![0u8; 64 << 10];
     let mut messages = Vec::new();
     loop {
-        let got = from.read(&mut chunk).await.unwrap_or(0);
+        let got = tokio::select! {
+            got = from.read(&mut chunk) => got.unwrap_or(0),
+            // Nobody hears what is still to come.
+            () = incoming.closed() => return,
+        };
         let mut keep = |frame: crate::wire::Frame<'_>| {
             let body = frame.framing.body(frame.payload);
             if !body.trim_ascii().is_empty() {

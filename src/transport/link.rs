@@ -113,6 +113,11 @@ impl Link {
         }
     }
 
+    /// Its two directions, each for who carries it on its own. The way out is closed once its sender is dropped.
+    pub fn split(self) -> (Option<mpsc::Sender<Vec<u8>>>, mpsc::Receiver<Incoming>) {
+        (self.outgoing, self.incoming)
+    }
+
     /// Sends no more. What comes in can still be received.
     pub fn close(&mut self) {
         self.outgoing = None;

@@ -75,21 +75,25 @@ impl Proxy {
     /// Serves connections for ever. Must run on a runtime of one thread or more.
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
-        accept(listener, move |stream, connection| {
-            let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
-            let line = Arc::new(line);
-            let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
-            let closed = upstream.closed();
-            let service_line = Arc::clone(&line);
-            let service = service_fn(move |request| {
-                let (proxy, upstream, line) = (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
-                async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
-            });
-            async move {
-                serve_connection(stream, service, closed.notified()).await;
-                drop(line);
-            }
-        })
+        accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, connection| {
+                let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
+                let line = Arc::new(line);
+                let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
+                let closed = upstream.closed();
+                let service_line = Arc::clone(&line);
+                let service = service_fn(move |request| {
+                    let (proxy, upstream, line) =
+                        (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
+                    async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
+                });
+                async move {
+                    serve_connection(stream, service, closed.notified()).await;
+                    drop(line);
+                }
+            },
+        )
         .await;
     }
 
@@ -197,19 +201,19 @@ impl Proxy {
 
 /// Whether a connection is to become a WebSocket. Another protocol (HTTP/2, for which some clients ask each time)
 /// could not be read; a server need not switch.
-fn is_websocket(to: &HeaderValue) -> bool {
+pub(super) fn is_websocket(to: &HeaderValue) -> bool {
     to.as_bytes().eq_ignore_ascii_case(b"websocket")
 }
 
 /// Accepts connections for ever, each with its number, from 1.
-pub(super) async fn accept<F>(listener: TcpListener, mut serve: impl FnMut(TcpStream, u32) -> F)
+pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
+        match next().await {
+            Ok(stream) => {
                 connection += 1;
                 tokio::spawn(serve(stream, connection));
             }

@@ -2,28 +2,42 @@
 //! speak it do so like this (behaviour X9).
 
 use super::exchange::{MESSAGE_LIMIT, shared_headers};
-use super::http::{HttpClient, HttpError, whole};
+use super::http::{Body, HttpClient, HttpError, empty, whole};
 use super::link::{Incoming, Link, Served};
 use super::remote::{Remote, Tell, Told};
 use crate::wire::Direction;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use hyper::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use hyper::header::{
+    CONNECTION, HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::upgrade::OnUpgrade;
+use hyper::{Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError, SubProtocolError};
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// Sees every message that passes; `None` tells that the direction ended.
 pub type Onlooker = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
 
-type Socket = WebSocketStream<TokioIo<super::http::Stream>>;
+/// What carries frames.
+trait Bytes: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Bytes for S {}
+
+type Socket<S> = WebSocketStream<S>;
+
+/// The sub-protocol.
+const PROTOCOL: &str = "mcp";
 
 /// How long the opening of a connection may take, and its closing.
 const OPENING: Duration = Duration::from_secs(10);
@@ -38,7 +52,10 @@ pub async fn connect(remote: &Remote, tell: Tell, onlooker: Option<Onlooker>) ->
             open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
         }
     };
-    let onlooker = onlooker.unwrap_or_else(|| Arc::new(|_, _| {}));
+    Ok(carry(socket, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
+}
+
+fn carry(socket: Socket<impl Bytes>, tell: Tell, onlooker: Onlooker) -> Link {
     let (link, Served { outgoing, incoming }) = Link::served();
     let (sink, stream) = socket.split();
     let reading = tokio::spawn(read(stream, incoming, tell, Arc::clone(&onlooker)));
@@ -49,11 +66,43 @@ pub async fn connect(remote: &Remote, tell: Tell, onlooker: Option<Onlooker>) ->
             stop.abort();
         }
     });
-    Ok(link)
+    link
+}
+
+/// The answer to a client that wants a WebSocket; in words why there is none.
+pub(super) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str> {
+    let key = headers.get(SEC_WEBSOCKET_KEY).ok_or("the request has no Sec-WebSocket-Key")?;
+    if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
+        return Err("Sec-WebSocket-Version must be 13");
+    }
+    let accepted = derive_accept_key(key.as_bytes());
+    let accepted = HeaderValue::try_from(accepted).map_err(|_| "Sec-WebSocket-Key cannot be used")?;
+    let mut response = Response::new(empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let answered = response.headers_mut();
+    answered.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    answered.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    answered.insert(SEC_WEBSOCKET_ACCEPT, accepted);
+    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    if offered.flat_map(|value| value.split(',')).any(|name| name.trim() == PROTOCOL) {
+        answered.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
+    }
+    Ok(response)
+}
+
+/// The link to a client whose WebSocket was accepted; a closed one where the connection did not become one.
+pub(super) async fn served(upgrade: OnUpgrade) -> Link {
+    let Ok(Ok(upgraded)) = timeout(OPENING, upgrade).await else { return Link::served().0 };
+    let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(limits())).await;
+    carry(socket, Arc::new(|_| {}), Arc::new(|_, _| {}))
+}
+
+fn limits() -> WebSocketConfig {
+    WebSocketConfig::default().max_message_size(Some(MESSAGE_LIMIT)).max_frame_size(Some(MESSAGE_LIMIT))
 }
 
 /// Opens the socket; `None` where the server does not take the sub-protocol.
-async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket>, HttpError> {
+async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<TokioIo<super::http::Stream>>>, HttpError> {
     let failed = |error: &dyn std::fmt::Display| HttpError::Url(remote.url.clone(), error.to_string());
     // ws://host becomes http://host: the same ways lead there.
     let plain = format!("http{}", remote.url.get(2..).unwrap_or_default());
@@ -62,12 +111,11 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket>, Ht
         request.headers_mut().append(name, value.clone());
     }
     if with_protocol {
-        request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static("mcp"));
+        request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
     }
     let uri = plain.parse().map_err(|error: hyper::http::uri::InvalidUri| failed(&error))?;
     let stream = HttpClient::new(remote)?.connect(uri).await?;
-    let limits = WebSocketConfig::default().max_message_size(Some(MESSAGE_LIMIT)).max_frame_size(Some(MESSAGE_LIMIT));
-    let opening = client_async_with_config(request, TokioIo::new(stream), Some(limits));
+    let opening = client_async_with_config(request, TokioIo::new(stream), Some(limits()));
     match timeout(OPENING, opening).await {
         Ok(Ok((socket, _))) => Ok(Some(socket)),
         Ok(Err(Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(SubProtocolError::NoSubProtocol)))) => {
@@ -79,7 +127,7 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket>, Ht
     }
 }
 
-fn refused<B>(response: &hyper::Response<B>) -> HttpError {
+fn refused<B>(response: &Response<B>) -> HttpError {
     let status = response.status();
     let told = format!("the server answered the WebSocket's opening with HTTP {status}");
     match status.as_u16() {
@@ -88,7 +136,11 @@ fn refused<B>(response: &hyper::Response<B>) -> HttpError {
     }
 }
 
-async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receiver<Vec<u8>>, onlooker: Onlooker) {
+async fn write(
+    mut sink: SplitSink<Socket<impl Bytes>, Message>,
+    mut outgoing: mpsc::Receiver<Vec<u8>>,
+    onlooker: Onlooker,
+) {
     while let Some(message) = outgoing.recv().await {
         onlooker(Direction::ClientToServer, Some(&message));
         let frame = match String::from_utf8(message) {
@@ -103,7 +155,12 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receive
     let _ = timeout(CLOSING, sink.close()).await;
 }
 
-async fn read(mut stream: SplitStream<Socket>, incoming: mpsc::Sender<Incoming>, tell: Tell, onlooker: Onlooker) {
+async fn read(
+    mut stream: SplitStream<Socket<impl Bytes>>,
+    incoming: mpsc::Sender<Incoming>,
+    tell: Tell,
+    onlooker: Onlooker,
+) {
     let ended = loop {
         let message: bytes::Bytes = match stream.next().await {
             Some(Ok(Message::Text(text))) => text.into(),

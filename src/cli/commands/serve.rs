@@ -1,16 +1,19 @@
 //! `serve`: be a server, the built-in live one.
 
 mod scenario;
+mod watch;
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::{self, ListenOptions};
+use crate::cli::printer::note;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, live, values};
 use crate::drive::server::{Arrival, read_messages, serve};
 use crate::drive::sessions::Sessions;
+use crate::drive::watch::{Attendant, Prepared, Watch};
 use crate::extension::REGISTRY;
 use crate::protocol::{Era, Revision};
-use crate::server::{Config, Fired, Plan, Report, Server};
+use crate::server::{Config, Errand, Fired, Plan, Report, Server};
 use crate::tap::answers::Answers;
 use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
@@ -25,11 +28,13 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use watch::WatchArgs;
 
 /// Be a server: the built-in live server, which declares all five proposals.
 ///
-/// A host starts it as it would any server, or reaches it over HTTP with --listen. It has tools, resources and prompts, a small memory, and sends events by
-/// itself (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
+/// A host starts it as it would any server, or reaches it with --listen: over HTTP and WebSocket, over TCP, over a Unix
+/// socket. It has tools, resources and prompts, a small memory, watches folders and commands, and sends events by itself
+/// (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +42,10 @@ Examples:
   mcpreel serve --declare hooks --declare reminder
   mcpreel serve --era legacy --set conversation.carrier=request
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
-  mcpreel serve --listen 8080                 at http://127.0.0.1:8080/mcp
+  mcpreel serve --listen 8080                at http: and ws://127.0.0.1:8080/mcp
+  mcpreel serve --listen unix:/tmp/mcp.sock  lines; over TCP with tcp:7000
+  mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
+  mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
   mcpreel fire push --text hello --session serve
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
@@ -66,6 +74,8 @@ pub struct ServeArgs {
     /// Which server of the scenario to be.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]
     part: Option<String>,
+    #[command(flatten)]
+    watch: WatchArgs,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -161,7 +171,9 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     config.settings = values::object(&args.settings)?.into_iter().collect();
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
-    run_server("serve", config, args.on_signal.clone(), &args.common, context, |_| Reaction::Quiet)?;
+    config.memory = args.watch.has_memory();
+    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()? };
+    run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
 
@@ -218,6 +230,17 @@ impl Serving {
         }
     }
 
+    /// Has every session send these.
+    fn order_all(&self, fired: &[Fired]) {
+        let streams = match self {
+            Self::Stdio { .. } => vec![0],
+            Self::Listening(sessions) => sessions.numbers(),
+        };
+        for stream in streams {
+            let _ = self.order(stream, Arrival::Order(fired.to_vec()));
+        }
+    }
+
     fn order(&self, stream: u32, arrival: Arrival) -> Result<(), String> {
         self.arrivals(stream)?.send(arrival).map_err(|_| "the server has ended".to_owned())
     }
@@ -245,6 +268,49 @@ impl Session for Serving {
         };
         fact.into_iter().collect()
     }
+}
+
+/// What a server does beside serving.
+#[derive(Default)]
+pub struct Besides {
+    /// What it sends when the process gets SIGUSR1.
+    pub on_signal: Vec<Fired>,
+    /// What it watches.
+    pub watch: Option<Prepared>,
+}
+
+impl Besides {
+    /// Who does the engines' errands; the engines learn what there is.
+    fn attendant(&self, config: &mut Config) -> Option<Arc<Attendant>> {
+        let attendant = self.watch.as_ref().map(Prepared::attendant);
+        config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
+        attendant
+    }
+
+    /// Begins with all of it; watching ends when what comes back is dropped.
+    fn start(self, serving: &Serving) -> Result<Option<Watch>, CommandError> {
+        fire_on_signal(self.on_signal, serving.clone()).map_err(failed)?;
+        let Some(watch) = self.watch else { return Ok(None) };
+        let serving = serving.clone();
+        let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
+        watch.start(tell, Arc::new(note)).map(Some).map_err(|error| {
+            CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
+                .hint("there may be too many folders to watch: name a smaller one with --watch")
+        })
+    }
+}
+
+/// Has an errand done; what comes of it goes back to the engine.
+fn send_out(attendant: Option<&Attendant>, errand: Errand, back: Sender<Arrival>) {
+    if let Some(attendant) = attendant {
+        attendant.attend(errand, move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought))));
+    }
+}
+
+/// What a host that is ready now should know.
+fn standing(attendant: Option<&Arc<Attendant>>, fact: &Report) -> Option<Arrival> {
+    let known = attendant.filter(|_| matches!(fact, Report::Ready))?.standing();
+    (!known.is_empty()).then_some(Arrival::Order(known))
 }
 
 /// Takes facts in: writes them where the user wants them.
@@ -281,15 +347,15 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
 pub fn run_server(
     name: &str,
     config: Config,
-    on_signal: Vec<Fired>,
+    besides: Besides,
     common: &ServeCommon,
     context: &Context,
     mut onlooker: impl FnMut(&Report) -> Reaction,
 ) -> Result<(), CommandError> {
     let facts = Facts::new(common, context, &mut onlooker)?;
     match &common.listening.listen {
-        Some(listen) => run_listening(name, config, on_signal, (common, listen), context, facts),
-        None => run_stdio(name, config, on_signal, context, facts),
+        Some(listen) => run_listening(name, config, besides, (common, listen), context, facts),
+        None => run_stdio(name, config, besides, context, facts),
     }
 }
 
@@ -312,8 +378,8 @@ fn open_socket(
 
 fn run_stdio(
     name: &str,
-    config: Config,
-    on_signal: Vec<Fired>,
+    mut config: Config,
+    besides: Besides,
     context: &Context,
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
@@ -323,17 +389,22 @@ fn run_stdio(
     let (sender, arrivals) = channel();
     read_messages(io::stdin(), sender.clone()).map_err(failed)?;
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
-    let serving = Serving::Stdio { arrivals: sender, client: Arc::clone(&client) };
+    let attendant = besides.attendant(&mut config);
+    let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
     let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
-    fire_on_signal(on_signal, serving).map_err(failed)?;
+    let _watch = besides.start(&serving)?;
     let hear = |fact: &Report| {
+        if let Some(known) = standing(attendant.as_ref(), fact) {
+            let _ = sender.send(known);
+        }
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
         facts.take(fact);
     };
     let sift = |message| answers.keep(0, Direction::ClientToServer, message);
-    match serve(Server::new(config), &arrivals, io::stdout().lock(), hear, sift) {
+    let send_out = |errand| send_out(attendant.as_deref(), errand, sender.clone());
+    match serve(Server::new(config), &arrivals, io::stdout().lock(), hear, sift, send_out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(failed),
     }
@@ -341,8 +412,8 @@ fn run_stdio(
 
 fn run_listening(
     name: &str,
-    config: Config,
-    on_signal: Vec<Fired>,
+    mut config: Config,
+    besides: Besides,
     (common, listen): (&ServeCommon, &str),
     context: &Context,
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
@@ -350,26 +421,32 @@ fn run_listening(
     let answers = Arc::new(Answers::default());
     let (hears, mut heard) = mpsc::unbounded_channel();
     let sifting = Arc::clone(&answers);
+    let attendant = besides.attendant(&mut config);
+    let attends = attendant.clone();
     let sessions = Arc::new(Sessions::new(
         // Each with ids of its own.
         Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
-        Arc::new(move |_, fact: &Report| drop(hears.send(fact.clone()))),
+        Arc::new(move |stream, fact: &Report| drop(hears.send((stream, fact.clone())))),
         Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
+        Arc::new(move |errand, back| send_out(attends.as_deref(), errand, back)),
     ));
     listening::runtime()?.block_on(async {
-        let (listener, address) = listening::bind(listen, context).await?;
+        let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
-        let _bound = open_socket(name, "http", serving.clone(), &answers, context)?;
-        fire_on_signal(on_signal, serving).map_err(failed)?;
+        let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
+        let _watch = besides.start(&serving)?;
         let options = &common.listening;
         let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
-        context.printer.note(&format!("listening on http://{address}/mcp; end with Ctrl-C"));
-        let listening = Arc::clone(&gateway);
+        context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
+        let accepting = Arc::clone(&gateway).serve(listening.listener);
         listening::until_ended(async {
             tokio::select! {
-                () = listening.serve(listener) => {}
+                () = accepting => {}
                 () = async {
-                    while let Some(fact) = heard.recv().await {
+                    while let Some((stream, fact)) = heard.recv().await {
+                        if let Some(known) = standing(attendant.as_ref(), &fact) {
+                            let _ = serving.order(stream, known);
+                        }
                         if facts.take(&fact).ends() {
                             return;
                         }
@@ -390,13 +467,7 @@ fn fire_on_signal(fired: Vec<Fired>, serving: Serving) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGUSR1])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for _ in signals.forever() {
-            let streams = match &serving {
-                Serving::Stdio { .. } => vec![0],
-                Serving::Listening(sessions) => sessions.numbers(),
-            };
-            for stream in streams {
-                let _ = serving.order(stream, Arrival::Order(fired.clone()));
-            }
+            serving.order_all(&fired);
         }
     })?;
     Ok(())

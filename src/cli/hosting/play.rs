@@ -97,9 +97,9 @@ pub fn servers(scenario: &Scenario) -> Result<Vec<Named>, CommandError> {
                 Place::Builtin(config)
             }
             ServerKind::Command { command, env, cwd } => {
-                Place::Elsewhere(Target::of_command_in(command, env, cwd.as_deref()))
+                Place::Elsewhere(Box::new(Target::of_command_in(command, env, cwd.as_deref())))
             }
-            ServerKind::Url { url, headers } => Place::Elsewhere(Target::of_url(url, headers)),
+            ServerKind::Url { url, headers } => Place::Elsewhere(Box::new(Target::of_url(url, headers))),
         })
     };
     scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()

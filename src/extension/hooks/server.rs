@@ -16,11 +16,18 @@ struct Hook {
 
 /// Its side on one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HooksSide;
+pub struct HooksSide {
+    forgoes_memory: bool,
+}
 
 impl ServerSide for HooksSide {
+    fn forgo_memory(&mut self) {
+        self.forgoes_memory = true;
+    }
+
     fn declare(&mut self, client: &Value) -> Vec<Declaration> {
-        negotiate(client, &memory_hooks(SEARCH, ADD_NOTE))
+        let hooks = memory_hooks(SEARCH, ADD_NOTE);
+        negotiate(client, if self.forgoes_memory { &[] } else { &hooks })
     }
 }
 

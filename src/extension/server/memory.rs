@@ -37,12 +37,18 @@ pub struct Hit<'a> {
 pub struct Memories {
     kept: VecDeque<Memory>,
     made: u64,
+    most: usize,
 }
 
 impl Memories {
+    /// A store that keeps nothing.
+    pub fn none() -> Self {
+        Self { kept: VecDeque::new(), made: 0, most: 0 }
+    }
+
     /// A store with three things in it, so that there is something to find.
     pub fn preloaded() -> Self {
-        let mut store = Self { kept: VecDeque::new(), made: 0 };
+        let mut store = Self { kept: VecDeque::new(), made: 0, most: MOST };
         for (content, source) in [
             ("The database schema keeps one table per tenant; migrations live in db/migrations.", "design review"),
             ("The mannequin installation is being scaled to 8-10 units with DMX lighting.", "project notes"),
@@ -58,7 +64,7 @@ impl Memories {
         self.made += 1;
         let id = format!("mem_{}", self.made);
         self.kept.push_back(Memory { id: id.clone(), content, source });
-        if self.kept.len() > MOST {
+        if self.kept.len() > self.most {
             self.kept.pop_front();
         }
         id

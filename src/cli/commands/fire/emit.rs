@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::repeat::{Repeating, Tally};
-use crate::cli::commands::serve::{Reaction, ServeCommon, run_server};
+use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
 use crate::cli::error::CommandError;
 use crate::cli::live::{self, Live};
 use crate::cli::target::span;
@@ -88,15 +88,22 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
         wanted = Some(repeat);
     }
     let (mut watch, is_ready) = (Watch::new(emission.method()), Cell::new(false));
-    run_server(emission_name(emission), config, on_signal, &ways.common, context, |fact| {
-        is_ready.set(is_ready.get() || *fact == Report::Ready);
-        let fact = serde_json::to_value(fact).unwrap_or_default();
-        if !watch.settles(&fact) {
-            return Reaction::Quiet;
-        }
-        take(emission, &fact, tally, context);
-        if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
-    })?;
+    run_server(
+        emission_name(emission),
+        config,
+        Besides { on_signal, ..Besides::default() },
+        &ways.common,
+        context,
+        |fact| {
+            is_ready.set(is_ready.get() || *fact == Report::Ready);
+            let fact = serde_json::to_value(fact).unwrap_or_default();
+            if !watch.settles(&fact) {
+                return Reaction::Quiet;
+            }
+            take(emission, &fact, tally, context);
+            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
+        },
+    )?;
     tally.lose(watch.open.len() as u64);
     if !is_ready.get() {
         context.printer.note("not sent: no host completed the handshake");

@@ -185,6 +185,7 @@ impl ReminderArgs {
             match output {
                 Output::Send(bytes) => message = String::from_utf8(bytes).ok(),
                 Output::Report(report) => fact = serde_json::to_value(report).unwrap_or_default(),
+                Output::Errand(_) => {}
             }
         }
         let refused = || CommandError::new(ErrorKind::Internal, format!("the reminder cannot be worded: {fact}"));

@@ -2,6 +2,7 @@
 
 use super::{RecordArgs, tell_end};
 use crate::cli::error::CommandError;
+use crate::cli::listening::Listening;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, listening, live, url_name};
 use crate::tap::bridge::{Bridge, GatewaySession};
@@ -12,15 +13,13 @@ use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
-use crate::transport::gateway::{Backend, Gateway};
+use crate::transport::gateway::{Backend, Gateway, Listener};
 use crate::transport::http::{HttpError, SharedWatch};
 use crate::transport::proxy::Proxy;
 use serde_json::json;
 use std::collections::HashSet;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
 /// What is behind the listener.
@@ -34,21 +33,26 @@ pub enum Behind<'a> {
 /// Taps until the user ends it.
 pub fn run(args: &RecordArgs, listen: &str, behind: &Behind<'_>, context: &Context) -> Result<Outcome, CommandError> {
     listening::runtime()?.block_on(async {
-        let (listener, address) = listening::bind(listen, context).await?;
+        let listening = listening::bind(listen, context).await?;
         match behind {
-            Behind::Remote(remote) => proxy(args, listener, address, remote, context).await,
-            Behind::Command(command) => gateway(args, listener, address, command, context).await,
+            Behind::Remote(remote) => proxy(args, listening, remote, context).await,
+            Behind::Command(command) => gateway(args, listening, command, context).await,
         }
     })
 }
 
 async fn proxy(
     args: &RecordArgs,
-    listener: TcpListener,
-    address: SocketAddr,
+    listening: Listening,
     remote: &Remote,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
+    let url = listening.url(&endpoint_path(&remote.url));
+    let Listener::Http(listener) = listening.listener else {
+        let error = CommandError::usage(format!("{url} cannot stand in front of {}", url_name(&remote.url)));
+        return Err(error.hint("a proxy speaks HTTP: give --listen a port, or HOST:PORT"));
+    };
+    let address = listener.local_addr().map_err(|error| CommandError::usage(format!("cannot listen: {error}")))?;
     if remote.insecure {
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
@@ -62,11 +66,9 @@ async fn proxy(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
     );
-    context.printer.note(&format!(
-        "listening on http://{address}{} in front of {shown}, recording to {}; end with Ctrl-C",
-        endpoint_path(&remote.url),
-        path.display(),
-    ));
+    context
+        .printer
+        .note(&format!("listening on {url} in front of {shown}, recording to {}; end with Ctrl-C", path.display(),));
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
@@ -79,8 +81,7 @@ async fn proxy(
 
 async fn gateway(
     args: &RecordArgs,
-    listener: TcpListener,
-    address: SocketAddr,
+    listening: Listening,
     command: &ServerCommand,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
@@ -94,16 +95,17 @@ async fn gateway(
     let shown = secrets::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,
-        &json!({"transport": "http", "listen": address.to_string(), "pid": std::process::id()}),
+        &json!({"transport": listening.transport(), "listen": listening.address(), "pid": std::process::id()}),
     );
     context.printer.note(&format!(
-        "listening on http://{address}/mcp in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
+        "listening on {} in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
+        listening.url("/mcp"),
         path.display(),
     ));
     let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
-    let about = super::about(name, shown, "http", &path);
+    let about = super::about(name, shown, listening.transport(), &path);
     let _bound = live::open(about, Arc::new(session), bridge.answers(), &context.printer)?;
-    listening::until_ended(Arc::clone(&gateway).serve(listener)).await?;
+    listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;
     Ok(end(recorder, &path, context))
 }

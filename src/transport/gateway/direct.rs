@@ -1,0 +1,235 @@
+//! Sessions that are one connection of their client's each: a WebSocket, lines over a socket, HTTP+SSE (2024-11-05).
+//! Nothing is to be told apart there: what one side says goes to the other.
+
+use super::session::LAST_WORDS;
+use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use crate::transport::http::{Body, BodyError};
+use crate::transport::link::{Incoming, Link, Served};
+use crate::transport::{lines, proxy, websocket};
+use crate::wire::Direction;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::Frame;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::upgrade::OnUpgrade;
+use hyper::{Response, StatusCode};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::{mpsc, oneshot};
+
+/// Where HTTP+SSE's messages go.
+pub const MESSAGES: &str = "/messages";
+/// Where HTTP+SSE's stream is.
+pub const SSE: &str = "/sse";
+
+/// The sessions of this kind that live.
+#[derive(Default)]
+pub struct Directs {
+    open: Mutex<BTreeMap<u32, Direct>>,
+    /// Where messages to a session of HTTP+SSE go, by the id that its client was told.
+    posts: Mutex<HashMap<String, mpsc::WeakSender<Incoming>>>,
+}
+
+/// One of them, from outside.
+struct Direct {
+    to_server: mpsc::WeakSender<Vec<u8>>,
+    to_client: mpsc::WeakSender<Vec<u8>>,
+    /// Dropped, it ends the session.
+    _keep: oneshot::Sender<()>,
+    /// Over once the session has ended.
+    ended: oneshot::Receiver<()>,
+}
+
+impl Directs {
+    /// Their numbers.
+    pub fn numbers(&self) -> Vec<u32> {
+        lock(&self.open).keys().copied().collect()
+    }
+
+    /// Puts a message into one; `None` where there is none with this number.
+    pub fn put(
+        &self,
+        stream: u32,
+        toward: Direction,
+        message: Vec<u8>,
+        see: impl FnOnce(&[u8]),
+    ) -> Option<Result<(), String>> {
+        let open = lock(&self.open);
+        let direct = open.get(&stream)?;
+        let (way, peer) = match toward {
+            Direction::ClientToServer => (&direct.to_server, "server"),
+            Direction::ServerToClient => (&direct.to_client, "client"),
+        };
+        let way = way.upgrade();
+        let room = way.as_ref().and_then(|way| way.try_reserve().ok());
+        Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
+            see(&message);
+            room.send(message);
+        }))
+    }
+
+    /// Ends all, and waits for what stands behind them.
+    pub async fn finish(&self) {
+        let all = std::mem::take(&mut *lock(&self.open));
+        let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();
+        futures_util::future::join_all(ends).await;
+    }
+
+    /// Takes a message of HTTP+SSE to its session.
+    pub async fn post(&self, query: &str, message: &[u8]) -> Result<(), Refusal> {
+        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let id = query.strip_prefix("session=").ok_or_else(unknown)?;
+        let session = lock(&self.posts).get(id).and_then(mpsc::WeakSender::upgrade).ok_or_else(unknown)?;
+        let line = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
+    }
+}
+
+impl Gateway {
+    /// Serves clients that speak lines over TCP, for ever.
+    pub(super) async fn serve_tcp(self: Arc<Self>, listener: TcpListener) {
+        let next = async || listener.accept().await.map(|(stream, _)| stream);
+        proxy::accept(next, move |stream: TcpStream, _| {
+            let gateway = Arc::clone(&self);
+            async move {
+                let _ = stream.set_nodelay(true);
+                // A page in a browser can send anything here, but behind the head of a request only.
+                let mut first = [0];
+                if stream.peek(&mut first).await.is_ok() && matches!(first[0], b'{' | b'[') {
+                    gateway.carry_lines(stream.into_split()).await;
+                }
+            }
+        })
+        .await;
+    }
+
+    /// The same over a Unix socket.
+    pub(super) async fn serve_unix(self: Arc<Self>, listener: UnixListener) {
+        let next = async || listener.accept().await.map(|(stream, _)| stream);
+        proxy::accept(next, move |stream, _| {
+            let gateway = Arc::clone(&self);
+            async move { gateway.carry_lines(stream.into_split()).await }
+        })
+        .await;
+    }
+
+    async fn carry_lines(
+        self: Arc<Self>,
+        (from, mut to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
+    ) {
+        match self.open_direct() {
+            Ok((stream, opened)) => self.carry(stream, lines::carry((from, to), None), opened).await,
+            Err(refusal) => {
+                let _ = to.write_all(format!("{}\n", refusal.as_error()).as_bytes()).await;
+            }
+        }
+    }
+
+    /// A WebSocket for a client that asks for one.
+    pub(super) fn upgrade(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        upgrade: Option<OnUpgrade>,
+    ) -> Result<Response<Body>, Refusal> {
+        let refused = |why: &str| plain(StatusCode::BAD_REQUEST, why);
+        let upgrade = upgrade.ok_or_else(|| refused("this connection cannot become a WebSocket"))?;
+        let response = websocket::accept(headers).map_err(refused)?;
+        let (stream, opened) = self.open_direct()?;
+        let gateway = Arc::clone(self);
+        tokio::spawn(async move { gateway.carry(stream, websocket::served(upgrade).await, opened).await });
+        Ok(response)
+    }
+
+    /// HTTP+SSE: a stream of all that the server says, which names where messages go.
+    pub(super) fn begin_sse(self: &Arc<Self>) -> Result<Response<Body>, Refusal> {
+        let (stream, opened) = self.open_direct()?;
+        let (client, Served { outgoing, incoming }) = Link::served();
+        let id = uuid::Uuid::new_v4().to_string();
+        let mut posts = lock(&self.directs.posts);
+        posts.retain(|_, session| session.strong_count() > 0);
+        posts.insert(id.clone(), incoming.downgrade());
+        drop(posts);
+        tokio::spawn(Arc::clone(self).carry(stream, client, opened));
+        let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
+        // The session ends with the stream, which holds its client's end.
+        let said = futures_util::stream::unfold((outgoing, incoming), |(mut outgoing, incoming)| async move {
+            let message = outgoing.recv().await?;
+            let block = [b"event: message\ndata: ", &message[..], b"\n\n"].concat().into();
+            Some((block, (outgoing, incoming)))
+        });
+        let blocks = futures_util::stream::once(async { first }).chain(said);
+        let frames = blocks.map(|block: Bytes| Ok::<_, BodyError>(Frame::data(block)));
+        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        Ok(response)
+    }
+
+    fn open_direct(&self) -> Result<(u32, Opened), Refusal> {
+        if lock(&self.directs.open).len() >= MOST_SESSIONS {
+            return Err(full_up());
+        }
+        let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
+        let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
+        Ok((stream, opened))
+    }
+
+    /// Carries messages between a client and its server until either has enough.
+    async fn carry(self: Arc<Self>, stream: u32, client: Link, opened: Opened) {
+        let Opened { link, end } = opened;
+        let ((Some(to_server), from_server), (Some(to_client), from_client)) = (link.split(), client.split()) else {
+            return;
+        };
+        let ((keep, kept), (over, ended)) = (oneshot::channel(), oneshot::channel());
+        let direct = Direct { to_server: to_server.downgrade(), to_client: to_client.downgrade(), _keep: keep, ended };
+        lock(&self.directs.open).insert(stream, direct);
+        let is_left = AtomicBool::new(false);
+        let backend = &*self.backend;
+        let inward = async {
+            pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
+            is_left.store(true, Ordering::Relaxed);
+            // What was asked for is still answered: a client may have ended its own direction only.
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        let by = tokio::select! {
+            () = inward => "its client hung up",
+            () = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
+                if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }
+            }
+            _ = kept => "the gateway ended",
+        };
+        lock(&self.directs.open).remove(&stream);
+        end.await;
+        self.backend.closed(stream, by);
+        drop(over);
+    }
+}
+
+/// Takes one direction's messages past the backend, until there are no more or nobody takes them.
+async fn pump(
+    backend: &dyn Backend,
+    stream: u32,
+    direction: Direction,
+    mut from: mpsc::Receiver<Incoming>,
+    to: mpsc::Sender<Vec<u8>>,
+) {
+    while let Some(incoming) = from.recv().await {
+        match incoming {
+            Incoming::Message(message) => {
+                if let Some(message) = backend.pass(stream, direction, message)
+                    && to.send(message).await.is_err()
+                {
+                    return;
+                }
+            }
+            Incoming::Stderr(bytes) => backend.see_stderr(stream, &bytes),
+            Incoming::Undelivered(_) => {}
+            Incoming::Closed | Incoming::Failed(_) => return,
+        }
+    }
+}

@@ -7,7 +7,7 @@
 
 mod blocks;
 mod channels;
-mod hooks;
+mod context;
 mod inference;
 mod knobs;
 mod orders;
@@ -27,7 +27,7 @@ use crate::extension::recent::Recent;
 use crate::extension::{Declared, Side as Whose};
 use crate::wire::MessageKind;
 use channels::Channels;
-use hooks::{Chain, Turn};
+use context::{Chain, Turn};
 use scopes::Scopes;
 use serde_json::{Value, json};
 use sets::Sets;
@@ -383,7 +383,7 @@ impl HostSide for Side {
     }
 
     fn rewrites(&self) -> bool {
-        self.peers.values().any(hooks::blocks)
+        self.peers.values().any(context::blocks)
     }
 
     fn rewrite(&mut self, cx: &mut HostCx<'_>, answer: &str, usage: Usage) {

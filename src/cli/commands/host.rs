@@ -300,6 +300,10 @@ impl Talk<'_> {
             if is_free && self.lines.is_none() {
                 let line = script.pop_front().unwrap_or_else(|| "/quit".to_owned());
                 waiting = self.take_line(&line)?;
+                if waiting.is_none() && self.runner.is_idle() {
+                    // It asked for nothing that could happen.
+                    continue;
+                }
             }
             if is_free
                 && !is_asked

@@ -52,6 +52,9 @@ pub static SLOTS: &[Slot] = &[
 /// Why a request has no outcome whose time is over.
 const NOT_IN_TIME: &str = "no answer in time";
 
+/// So many requests whose time is over are remembered for a late answer.
+const MOST_LATE: usize = 256;
+
 /// How many event ids of a server are remembered.
 const MOST_EVENT_IDS: usize = 65_536;
 
@@ -160,6 +163,14 @@ impl Side {
         self.open.insert(token, Open { server, asked, holds, is_late: false });
     }
 
+    /// Forgets who has been late for longest, where there are many.
+    fn forget_late(&mut self) {
+        let late: Vec<u64> = self.open.iter().filter(|(_, open)| open.is_late).map(|(token, _)| *token).collect();
+        for token in late.iter().take(late.len().saturating_sub(MOST_LATE)) {
+            self.open.remove(token);
+        }
+    }
+
     /// Tells the server which sets are on, where that is news.
     fn update(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
@@ -223,9 +234,10 @@ impl Side {
         }
     }
 
-    /// Nobody answers any more: what waits is refused.
+    /// Nobody answers any more: what waits is refused, and what was asked is waited for.
     fn end(&mut self, cx: &mut HostCx<'_>) {
         self.waiting.clear();
+        self.open.values_mut().for_each(|open| open.holds = !open.is_late);
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|_| true) {
                 cx.respond(*server, &pending.id, Ok(scopes::denial("the session ends")));
@@ -348,6 +360,7 @@ impl HostSide for Side {
             let holds = std::mem::replace(&mut open.holds, false);
             open.is_late = true;
             let asked = std::mem::replace(&mut open.asked, Asked::List);
+            self.forget_late();
             return self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
         }
         let Some(open) = self.open.remove(&token) else { return };

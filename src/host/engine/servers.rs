@@ -255,6 +255,7 @@ impl Host {
     }
 
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
+        self.calls.remove(&(server, handle));
         match self.owners.get(&(server, handle)).copied() {
             // A late answer is the room's still.
             Some(owner @ Owner::Room(..)) => self.replied(now, server, owner, &Reply::TimedOut, b""),

@@ -1,6 +1,6 @@
 //! MCPL through the binary: a server that does all of it, under our host, and what the validator says of both.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on says why and fails")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says why and fails")]
 
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;

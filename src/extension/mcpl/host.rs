@@ -126,6 +126,8 @@ pub struct Side {
     /// How many inferences of the conversation there were, and turns.
     inferences: u64,
     turns: u64,
+    /// The session is over: nothing begins a turn any more.
+    is_over: bool,
 }
 
 impl Side {
@@ -141,6 +143,7 @@ impl Side {
             inferring: BTreeMap::new(),
             inferences: 0,
             turns: 0,
+            is_over: false,
         }
     }
 
@@ -236,6 +239,7 @@ impl Side {
 
     /// Nobody answers any more: what waits is refused, and what was asked is waited for.
     fn end(&mut self, cx: &mut HostCx<'_>) {
+        self.is_over = true;
         self.waiting.clear();
         self.open.values_mut().for_each(|open| open.holds = !open.is_late);
         for (server, peer) in &mut self.peers {
@@ -321,13 +325,14 @@ impl HostSide for Side {
 
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
         let method = message.envelope.method.as_deref().unwrap_or_default();
-        let text = message.envelope.params.unwrap_or(b"{}");
-        let params: Value = serde_json::from_slice(text).unwrap_or_default();
-        if method == "notifications/cancelled" {
-            self.cancelled(server, &params["requestId"]);
+        let is_cancelled = method == "notifications/cancelled";
+        if !is_cancelled && !self.takes(cx, server, method) {
             return false;
         }
-        if !self.takes(cx, server, method) {
+        let text = message.envelope.params.unwrap_or(b"{}");
+        let params: Value = serde_json::from_slice(text).unwrap_or_default();
+        if is_cancelled {
+            self.cancelled(server, &params["requestId"]);
             return false;
         }
         let id = message.envelope.id.map(|id| id.0).filter(|_| message.envelope.kind == MessageKind::Request);

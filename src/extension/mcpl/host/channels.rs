@@ -351,7 +351,7 @@ impl Side {
                     return Err("the answer has no channel".to_owned());
                 }
                 // It may have been registered in between.
-                let is_new = peer.channels.known.get(text_of(channel, "id")).is_none();
+                let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
                 peer.channels.add(channel, is_new);
                 cx.tell("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
             }

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// The policy or a budget forbids it; the proposal has no number for that.
 const NOT_PERMITTED: i64 = -32000;
 
+/// How many inferences of a server's may run or wait at once.
+const MOST_OPEN: usize = 64;
+
 /// An inference that runs.
 pub struct Running {
     /// Whose.
@@ -66,6 +69,7 @@ impl Side {
 
     fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Said>, Refused> {
         let is_in_hook = self.is_in_hook(server);
+        let open = self.inferring.values().filter(|running| running.server == server).count();
         let Some(peer) = self.peers.get_mut(&server) else {
             return Err(Refused::new(errors::INTERNAL_ERROR, "the server is gone"));
         };
@@ -79,6 +83,9 @@ impl Side {
         let set = params["featureSet"].as_str().unwrap_or_default();
         if !peer.routes(set, params["conversationId"].as_str().unwrap_or_default()) {
             return denied(format!("the host's policy runs no inferences of {set}"));
+        }
+        if open >= MOST_OPEN || self.is_over {
+            return denied(format!("{open} inferences are open, or the session ends"));
         }
         if peer.inferences >= peer.policy.number("inferences") {
             return denied(format!("{} inferences are all there may be", peer.inferences));

@@ -107,6 +107,9 @@ impl Side {
         let Some(peer) = self.peers.get(&server) else { return Err("the server is gone".to_owned()) };
         let most = peer.policy.length("push_waiting");
         let refuses_nested = peer.policy.word("nested") == "refuse";
+        if self.is_over {
+            return Err("the session ends".to_owned());
+        }
         if lane == "refuse" {
             return Err("the host takes none".to_owned());
         }

@@ -958,6 +958,74 @@ fn c74_what_is_done_is_told_with_its_set_inference_and_outcome() {
 }
 
 #[test]
+fn c39_ten_thousand_events_are_each_answered_once_and_duplicates_refused() {
+    let mut stage = live_stage(&[("mcpl.push", None, json!("queue")), ("mcpl.push_waiting", None, json!("none"))]);
+    for n in 0..10_000 {
+        stage.says(0, &event(n, "memory.proactive", &format!("e{}", n - n % 2)));
+    }
+    let answers = stage.sent.iter().filter(|(_, text)| text.contains("\"accepted\":"));
+    let (accepted, refused): (Vec<_>, Vec<_>) = answers.partition(|(_, text)| text.contains("\"accepted\":true"));
+    assert_eq!((accepted.len(), refused.len()), (5000, 5000));
+    assert!(refused.iter().all(|(_, text)| text.contains("duplicate")));
+}
+
+#[test]
+fn after_the_end_nothing_begins() {
+    let mut stage = live_stage(&[]);
+    stage.order(Order::End);
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.says(0, &infer(json!(2), json!({})));
+    assert_eq!(stage.answer(json!(1)), json!({"accepted": false, "reason": "the session ends"}));
+    assert_eq!((&stage.answer(json!(2))["code"], stage.inferences.len()), (&json!(-32000), 0));
+}
+
+/// Events, tools with state, rollbacks, scopes that are denied, inferences that stream, and bursts of messages.
+#[test]
+fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
+    let run = || {
+        let set = [("mcpl.scope", Some("m"), json!("deny")), ("mcpl.before_timeout", None, json!("0s"))];
+        let mut stage = stage(vec![("m", live(block(), keeper())), ("c", connector())], &set);
+        stage
+            .says(1, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));
+        for n in 0..250 {
+            let id = n * 10;
+            stage.turn(&format!("turn {n}"));
+            stage.says(0, &event(id, "memory.proactive", &format!("e{n}")));
+            stage.pass();
+            let burst: Vec<String> = (0..3).map(|m| format!("m{n}-{m}")).collect();
+            let burst: Vec<(&str, &str)> = burst.iter().map(|message| ("two", message.as_str())).collect();
+            stage.says(1, &incoming(id + 1, &burst));
+            stage.pass();
+            stage.says(0, &infer(json!(id + 2), json!({"stream": true})));
+            let token = stage.inferences[n as usize].token;
+            stage.piece(token, "some ");
+            stage.inferred(token, Ok(Inferred { text: "some text".to_owned(), finish: Finish::EndTurn }));
+            stage.says(0, &elevate(id + 3, "/etc/hosts"));
+            stage.order(call("note", json!({})));
+            if n % 10 == 9 {
+                stage.order(room("rollback", json!({"server": "m", "checkpoint": "c1"})));
+            }
+            stage.order(Order::Turn { text: "task".to_owned(), agent: Agent::Sub });
+        }
+        stage.order(Order::End);
+        let answered: Vec<i64> = stage
+            .sent
+            .iter()
+            .map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"))
+            .filter(|message| message.get("method").is_none())
+            .filter_map(|message| message["id"].as_i64())
+            .collect();
+        let asked: Vec<i64> = (0..250).flat_map(|n| (0..4).map(move |m| n * 10 + m)).collect();
+        assert_eq!(answered, asked);
+        let turns = stage.done.iter().filter(|done| matches!(done, Done::Turn { .. } | Done::Woken { .. })).count();
+        assert_eq!(turns, 1000);
+        stage.fits();
+        stage.sent
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
 fn a_server_that_goes_leaves_nothing_waiting() {
     let strict = [("mcpl.on_failure", None, json!("closed"))];
     let mut stage = stage(vec![("one", redacting("a", "b")), ("m", live(block(), silent))], &strict);

@@ -2,6 +2,7 @@
 //! and the lines by which a user steers it.
 
 pub mod editor;
+pub mod inferences;
 pub mod lines;
 pub mod model;
 pub mod play;

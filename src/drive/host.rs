@@ -1,6 +1,6 @@
 //! Runs the host on links, one a server: carries messages both ways, wakes it in time.
 
-use crate::extension::host::ServerId;
+use crate::extension::host::{Inferred, ServerId};
 use crate::host::engine::{Host, ModelReply, Order, Output};
 use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
@@ -102,6 +102,18 @@ impl HostRunner {
     /// Gives the host the model's reply.
     pub fn model(&mut self, reply: Result<ModelReply, String>) {
         let outputs = self.host.model(self.now(), reply);
+        self.take(outputs);
+    }
+
+    /// Gives the host a piece of an inference beside the conversation.
+    pub fn inferred_piece(&mut self, token: u64, text: &str) {
+        let outputs = self.host.inferred_piece(self.now(), token, text);
+        self.take(outputs);
+    }
+
+    /// Gives the host the end of an inference beside the conversation.
+    pub fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
+        let outputs = self.host.inferred(self.now(), token, outcome);
         self.take(outputs);
     }
 

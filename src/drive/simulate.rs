@@ -1,7 +1,7 @@
 //! A scenario in virtual time: the host's engine and built-in servers in one loop, joined by queues. Time jumps to
 //! whatever is due next, so a day of waiting costs nothing, and the same scenario gives the same bytes.
 
-use crate::extension::host::ServerId;
+use crate::extension::host::{Inferred, ServerId};
 use crate::host::engine::{Host, ModelReply, Output};
 use crate::host::prompt::Prompt;
 use crate::scenario::{Fate, Player, Report, Scenario, Seen, ServerKind, Todo};
@@ -172,6 +172,16 @@ impl Simulation<'_> {
                         None => (self.around.model)(&prompt),
                     };
                     let outputs = self.host.model(self.now, reply);
+                    self.outputs.extend(outputs);
+                }
+                Output::Infer(asked) => {
+                    let said = (self.around.model)(&Prompt::of(&asked));
+                    let inferred = said.map(|reply| Inferred { text: reply.text, ..Inferred::default() });
+                    if let (Ok(inferred), true) = (&inferred, asked.stream) {
+                        let outputs = self.host.inferred_piece(self.now, asked.token, &inferred.text);
+                        self.outputs.extend(outputs);
+                    }
+                    let outputs = self.host.inferred(self.now, asked.token, inferred);
                     self.outputs.extend(outputs);
                 }
                 Output::Done(done) => self.see(&Seen::Done(&done)),

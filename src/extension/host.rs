@@ -25,6 +25,120 @@ pub struct ServerView {
     pub is_legacy: bool,
     /// The connection is open.
     pub is_open: bool,
+    /// Its tools as it listed them.
+    pub tools: Vec<Value>,
+}
+
+/// The model behind the host, as servers may learn of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelView {
+    /// Its id.
+    pub id: String,
+    /// Who makes it.
+    pub vendor: String,
+    /// How much it takes, in tokens.
+    pub context_window: u64,
+    /// What it can do, in words.
+    pub capabilities: Vec<String>,
+}
+
+impl Default for ModelView {
+    fn default() -> Self {
+        Self {
+            id: "echo".to_owned(),
+            vendor: "mcpreel".to_owned(),
+            context_window: 128_000,
+            capabilities: vec!["tools".to_owned()],
+        }
+    }
+}
+
+/// What an inference took and gave, in tokens. No model here tells, so it is estimated: a token is four bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// What the model was given.
+    pub input: u64,
+    /// What it gave.
+    pub output: u64,
+}
+
+/// How many tokens a text is, estimated.
+pub fn tokens(text: &str) -> u64 {
+    text.len().div_ceil(4) as u64
+}
+
+/// An inference that a room asks for, beside the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inference {
+    /// Names it when its pieces and its end come.
+    pub token: u64,
+    /// For which server.
+    pub server: ServerId,
+    /// What the model is asked with, oldest first.
+    pub messages: Vec<Said>,
+    /// How many tokens it may give at most.
+    pub max_tokens: Option<u64>,
+    /// How freely it may choose.
+    pub temperature: Option<f64>,
+    /// Whether pieces are wanted as they come.
+    pub stream: bool,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    #[default]
+    EndTurn,
+    /// It had given as much as it might.
+    MaxTokens,
+}
+
+/// What came of an inference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inferred {
+    /// What the model said.
+    pub text: String,
+    /// Why it stopped.
+    pub finish: Finish,
+}
+
+/// How a turn begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'a> {
+    /// Who runs it.
+    pub agent: Agent,
+    /// What the user said; `None` where nobody spoke.
+    pub message: Option<&'a str>,
+    /// The key of the wake that began it, and the room that asked for it.
+    pub woken: Option<(&'static str, &'a str)>,
+}
+
+/// An error in answer to a request of a server's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// Its number.
+    pub code: i64,
+    /// Why, in words.
+    pub message: String,
+    /// What it is about; `Null` for nothing.
+    pub data: Value,
+}
+
+impl Refused {
+    /// One without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: Value::Null }
+    }
+
+    /// The error as it stands in an answer.
+    pub fn to_value(&self) -> Value {
+        let mut error = json!({"code": self.code, "message": self.message});
+        if !self.data.is_null() {
+            error["data"] = self.data.clone();
+        }
+        error
+    }
 }
 
 /// Where in the prompt an injection stands.
@@ -123,13 +237,15 @@ pub enum Moment<'a> {
         /// What was said before, oldest first.
         history: &'a [Said],
     },
+    /// A turn begins: told right after what the user said, if somebody spoke, and waited for together with it.
+    TurnBegins(Beginning<'a>),
     /// A tool is about to be called.
     BeforeTool(&'a ToolUse),
     /// A tool was called.
     AfterTool(&'a ToolUse),
     /// A turn's first prompt is about to be laid out.
     Prompt(Agent),
-    /// The model has answered.
+    /// The model has answered, and rooms have made of it what they may ([`HostSide::rewrite`]).
     Answered(&'a str),
     /// A turn is over.
     TurnOver(Agent),
@@ -210,9 +326,22 @@ pub enum Wish {
         server: ServerId,
         /// Its id as it stood.
         id: Vec<u8>,
-        /// The result, or code and message of an error.
-        answer: Result<Value, (i64, String)>,
+        /// The result, or an error.
+        answer: Result<Value, Refused>,
     },
+    /// Ask the model beside the conversation; it comes back by [`HostSide::piece`] and [`HostSide::inferred`].
+    Infer(Inference),
+    /// Begin a turn without a user's message, once those asked for before are over.
+    Wake {
+        /// On whose account.
+        server: ServerId,
+        /// Names the turn when it begins ([`Beginning::woken`]).
+        key: String,
+    },
+    /// The model's answer is to be another; `Err` where none may be shown, with the reason.
+    Rewrite(Result<String, String>),
+    /// The room's order that is being done has failed.
+    Fail(String),
     /// Put text into the next prompt.
     Inject(Injection),
     /// Tell.
@@ -231,6 +360,8 @@ pub struct HostCx<'a> {
     pub project: &'a str,
     /// The session, for templates.
     pub session: &'a str,
+    /// The model behind the host.
+    pub model: &'a ModelView,
     room: &'static str,
     tokens: &'a mut u64,
     wishes: &'a mut Vec<Wish>,
@@ -242,10 +373,10 @@ impl<'a> HostCx<'a> {
         now: Duration,
         turn: u64,
         servers: &'a [ServerView],
-        (project, session): (&'a str, &'a str),
+        (project, session, model): (&'a str, &'a str, &'a ModelView),
         (tokens, wishes): (&'a mut u64, &'a mut Vec<Wish>),
     ) -> Self {
-        Self { now, turn, servers, project, session, room: "host", tokens, wishes }
+        Self { now, turn, servers, project, session, model, room: "host", tokens, wishes }
     }
 
     /// The same for one room, whose name its facts bear.
@@ -278,8 +409,31 @@ impl<'a> HostCx<'a> {
     }
 
     /// Answers a server's request, by its id as it stood.
-    pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, (i64, String)>) {
+    pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refused>) {
         self.wishes.push(Wish::Respond { server, id: id.to_vec(), answer });
+    }
+
+    /// Asks the model on a server's account; pieces and end name the token that this gives.
+    pub fn infer(&mut self, inference: Inference) -> u64 {
+        *self.tokens += 1;
+        let token = *self.tokens;
+        self.wishes.push(Wish::Infer(Inference { token, ..inference }));
+        token
+    }
+
+    /// Begins a turn without a user's message.
+    pub fn wake(&mut self, server: ServerId, key: &str) {
+        self.wishes.push(Wish::Wake { server, key: key.to_owned() });
+    }
+
+    /// Makes another answer of the model's; `Err` where none may be shown.
+    pub fn rewrite(&mut self, answer: Result<String, String>) {
+        self.wishes.push(Wish::Rewrite(answer));
+    }
+
+    /// The order that is being done has failed.
+    pub fn fail(&mut self, why: impl Into<String>) {
+        self.wishes.push(Wish::Fail(why.into()));
     }
 
     /// Puts text into the next prompt.
@@ -323,6 +477,29 @@ pub trait HostSide {
     /// What came of a request of the room's. A late answer comes after [`Reply::TimedOut`].
     fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &Reply<'_>) {}
 
+    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may add
+    /// members to the params of the request, or refuse it with a reason.
+    fn gate(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _params: &mut Value) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// A tool's result, whoever called it.
+    fn called(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _result: &Value) {}
+
+    /// Whether it may make another answer of the model's, so that nobody may see it before.
+    fn rewrites(&self) -> bool {
+        false
+    }
+
+    /// The model has answered: the room may wish for another answer ([`Wish::Rewrite`]), which the next room sees.
+    fn rewrite(&mut self, _cx: &mut HostCx<'_>, _answer: &str, _usage: Usage) {}
+
+    /// A piece of an inference that it asked for.
+    fn piece(&mut self, _cx: &mut HostCx<'_>, _token: u64, _text: &str) {}
+
+    /// The end of an inference that it asked for.
+    fn inferred(&mut self, _cx: &mut HostCx<'_>, _token: u64, _outcome: &Result<Inferred, String>) {}
+
     /// A timer is due.
     fn wake(&mut self, _cx: &mut HostCx<'_>) {}
 
@@ -333,6 +510,11 @@ pub trait HostSide {
 
     /// The user allows a server this proposal, or no longer.
     fn allow(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _is_allowed: bool) {}
+
+    /// The names of what only this proposal knows, for [`HostSide::order`].
+    fn orders(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Something that only this proposal knows, by hand: `Err` says what is wrong with it, `None` that it is unknown.
     fn order(&mut self, _cx: &mut HostCx<'_>, _order: &str, _params: &Value) -> Option<Result<(), String>> {

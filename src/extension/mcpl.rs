@@ -1,16 +1,20 @@
 //! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
 //! channels.
 
+pub mod host;
 pub mod push;
 mod rules;
 pub mod server;
 
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
 use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A server pushes an event that may start an inference (§9).
@@ -84,6 +88,18 @@ impl Extension for Mcpl {
         } else {
             summarize_call(spoken.method, content, out);
         }
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::Side::new(policies)))
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -191,6 +207,18 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
         }
         "channels/open" => members(content, &["type"], out),
         _ => members(content, &["channelId", "index", "delta"], out),
+    }
+}
+
+/// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
+fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
+    match sets {
+        Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
+        Value::Array(items) => {
+            let name = |set: &Value| set["name"].as_str().map(str::to_owned);
+            items.iter().filter_map(|set| Some((name(set)?, set.clone()))).collect()
+        }
+        _ => BTreeMap::new(),
     }
 }
 

@@ -282,6 +282,14 @@ impl ClientEngine {
         }
     }
 
+    /// The same with an error that is given whole, data and all.
+    pub fn refuse(&self, id: &[u8], error: &Value) -> Vec<Output> {
+        match self.era {
+            Era::Legacy => vec![Output::Send(message::error_response(id, error))],
+            Era::Modern => Vec::new(),
+        }
+    }
+
     /// Asks, with the configured time limit. Before the connection is open the request is held back.
     pub fn request(&mut self, now: Duration, method: &str, params: impl Into<Params>) -> (RequestHandle, Vec<Output>) {
         self.request_with_deadline(now, method, params, self.config.request_timeout)

@@ -2,8 +2,9 @@
 //! orders and the model's replies come in; messages, facts and prompts go out.
 //!
 //! A turn: the user's message goes to all rooms, which ask their servers; once all have settled, the prompt is laid out
-//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, and the turn is
-//! over for them. Orders are done one after another.
+//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, one after another
+//! to those that may make another of it, then to all; and the turn is over for them. A room may begin a turn without a
+//! message. Orders and such turns are done one after another. Inferences that rooms ask for go on beside all that.
 //!
 //! Never: tokio, sockets, clocks, printing, a proposal's name.
 
@@ -12,9 +13,10 @@ mod servers;
 mod tests;
 mod turn;
 
-use super::client::{ClientConfig, Output as ClientOutput};
+use super::client::{ClientConfig, Output as ClientOutput, RequestHandle};
 use super::prompt::{Layout, Prompt, Waiting};
-use crate::extension::host::{Agent, Fact, HostCx, HostSide, Moment, Said, ServerId, ServerView, ToolUse, Wish};
+use crate::extension::host::{Agent, Fact, HostCx, HostSide, Inference, Inferred, ModelView, Moment, Said};
+use crate::extension::host::{ServerId, ServerView, ToolUse, Wish};
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
 use crate::extension::{REGISTRY, knobs};
 use serde_json::{Value, json};
@@ -93,6 +95,8 @@ pub struct HostConfig {
     pub session: String,
     /// What the host itself says to the model.
     pub system: String,
+    /// What servers may learn of the model.
+    pub model: ModelView,
 }
 
 impl Default for HostConfig {
@@ -105,6 +109,7 @@ impl Default for HostConfig {
             project: String::new(),
             session: "session-1".to_owned(),
             system: String::new(),
+            model: ModelView::default(),
         }
     }
 }
@@ -185,6 +190,13 @@ pub enum Done {
         /// What the model said.
         answer: String,
     },
+    /// A turn is over that no order asked for: something of a server's began it.
+    Woken {
+        /// Which.
+        turn: u64,
+        /// What the model said.
+        answer: String,
+    },
     /// A tool's result, or why there is none.
     Tool(Result<Value, String>),
     /// The answer to a request of one's own: the whole message.
@@ -220,8 +232,18 @@ pub enum Output {
     Fact(Fact),
     /// Ask the model, and hand its reply to [`Host::model`].
     Prompt(Prompt),
-    /// An order is done: each once, in their order.
+    /// Ask the model beside the conversation, and hand what it says to [`Host::inferred_piece`] and [`Host::inferred`].
+    Infer(Inference),
+    /// An order is done: each once, in their order. Or a turn that none asked for ([`Done::Woken`]).
     Done(Done),
+}
+
+/// What waits to be begun.
+#[derive(Debug)]
+enum Job {
+    Order(Order),
+    /// A turn that a room asked for: by its place, and what it calls the turn.
+    Wake(usize, ServerId, String),
 }
 
 /// Where the work stands.
@@ -246,6 +268,8 @@ enum Next {
     Ask,
     CallTool(ToolUse),
     AfterTool(ToolUse, Result<Value, String>),
+    /// The room at this place may make another answer of the model's.
+    Rewrite(usize),
     TurnOver,
     Finish(Done),
 }
@@ -262,12 +286,16 @@ pub struct Host {
     rooms: Vec<Room>,
     servers: Vec<Server>,
     views: Vec<ServerView>,
-    owners: HashMap<(ServerId, super::client::RequestHandle), Owner>,
+    owners: HashMap<(ServerId, RequestHandle), Owner>,
     /// Requests of rooms that were given up, the oldest first.
-    given_up: VecDeque<(ServerId, super::client::RequestHandle)>,
+    given_up: VecDeque<(ServerId, RequestHandle)>,
+    /// Tools that are being called.
+    calls: HashMap<(ServerId, RequestHandle), ToolUse>,
+    /// The rooms whose inferences run, by their tokens.
+    inferences: HashMap<u64, usize>,
     tokens: u64,
     rng: fastrand::Rng,
-    orders: VecDeque<Order>,
+    jobs: VecDeque<Job>,
     work: Work,
     /// What the request that is waited for is about.
     using: Option<ToolUse>,
@@ -297,8 +325,10 @@ impl Host {
             views,
             owners: HashMap::new(),
             given_up: VecDeque::new(),
+            calls: HashMap::new(),
+            inferences: HashMap::new(),
             tokens: 0,
-            orders: VecDeque::new(),
+            jobs: VecDeque::new(),
             work: Work::Fresh,
             using: None,
             turns: 0,
@@ -393,7 +423,7 @@ impl Host {
 
     /// Takes an order; it is begun once those before it are done.
     pub fn order(&mut self, now: Duration, order: Order) -> Vec<Output> {
-        self.orders.push_back(order);
+        self.jobs.push_back(Job::Order(order));
         self.go_on(now)
     }
 
@@ -405,9 +435,30 @@ impl Host {
         self.go_on(now)
     }
 
-    /// Whether nothing is being done and no order waits.
+    /// A piece of an inference beside the conversation, by its token.
+    pub fn inferred_piece(&mut self, now: Duration, token: u64, text: &str) -> Vec<Output> {
+        if let Some(&at) = self.inferences.get(&token) {
+            self.ask_room(now, at, |side, cx| side.piece(cx, token, text));
+        }
+        self.go_on(now)
+    }
+
+    /// The end of an inference beside the conversation; `Err` where it failed.
+    pub fn inferred(&mut self, now: Duration, token: u64, outcome: Result<Inferred, String>) -> Vec<Output> {
+        if let Some(at) = self.inferences.remove(&token) {
+            self.ask_room(now, at, |side, cx| side.inferred(cx, token, &outcome));
+        }
+        self.go_on(now)
+    }
+
+    /// Whether the model's answer may become another one before anybody may see it.
+    pub fn rewrites(&self) -> bool {
+        self.rooms.iter().any(|room| room.side.rewrites())
+    }
+
+    /// Whether nothing is being done and nothing waits to be.
     pub fn is_idle(&self) -> bool {
-        matches!(self.work, Work::Idle | Work::Over) && self.orders.is_empty()
+        matches!(self.work, Work::Over) || matches!(self.work, Work::Idle) && self.jobs.is_empty()
     }
 
     /// The servers, in order.
@@ -430,11 +481,25 @@ impl Host {
         Value::Object(self.rooms.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
     }
 
+    /// Asks one room, by its place.
+    fn ask_room(&mut self, now: Duration, at: usize, ask: impl FnOnce(&mut dyn HostSide, &mut HostCx<'_>)) {
+        let (mut place, mut ask) = (0, Some(ask));
+        self.ask_rooms(now, |side, cx| {
+            place += 1;
+            if place > at
+                && let Some(ask) = ask.take()
+            {
+                ask(side, cx);
+            }
+            place > at
+        });
+    }
+
     /// Asks every room, in the registry's order, until one says that it was meant.
     fn ask_rooms(&mut self, now: Duration, mut ask: impl FnMut(&mut dyn HostSide, &mut HostCx<'_>) -> bool) -> bool {
         let mut wishes = Vec::new();
         for (index, room) in self.rooms.iter_mut().enumerate() {
-            let names = (self.config.project.as_str(), self.config.session.as_str());
+            let names = (self.config.project.as_str(), self.config.session.as_str(), &self.config.model);
             let turn = if self.turn.is_some() { self.turns } else { self.turns + 1 };
             let mut cx = HostCx::new(now, turn, &self.views, names, (&mut self.tokens, &mut wishes));
             let was_meant = ask(&mut *room.side, cx.of(room.name));
@@ -475,8 +540,9 @@ impl Host {
                 Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => {
                     self.proceed(now, *next)
                 }
-                Work::Idle => match self.orders.pop_front() {
-                    Some(order) => self.begin(now, order),
+                Work::Idle => match self.jobs.pop_front() {
+                    Some(Job::Order(order)) => self.begin(now, order),
+                    Some(Job::Wake(room, server, key)) => self.begin_woken(now, room, server, &key),
                     None => break,
                 },
                 still => {
@@ -496,7 +562,8 @@ impl Host {
                 Err(why) => self.finish(Done::Tool(Err(why))),
             },
             Order::Room { order, params } => {
-                let mut outcome = Err(format!("no proposal knows {order:?}"));
+                let known: Vec<&str> = self.rooms.iter().flat_map(|room| room.side.orders()).copied().collect();
+                let mut outcome = Err(format!("no proposal knows {order:?}; there are: {}", known.join(", ")));
                 self.ask_rooms(now, |side, cx| {
                     let known = side.order(cx, &order, &params);
                     let was_meant = known.is_some();
@@ -560,6 +627,7 @@ impl Host {
             Next::Ask => self.lay_out(),
             Next::CallTool(used) => self.call_tool(now, used),
             Next::AfterTool(used, result) => self.after_tool(now, used, result),
+            Next::Rewrite(at) => self.rewrite(now, at),
             Next::TurnOver => self.end_turn(now),
             Next::Finish(done) => {
                 if done == Done::Ended {

@@ -4,7 +4,7 @@
 //! Never: asking a model.
 
 use crate::extension::REGISTRY;
-use crate::extension::host::{Injection, Place, ServerView, Slot, quoted};
+use crate::extension::host::{Inference, Injection, Place, ServerView, Slot, quoted};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -74,6 +74,19 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    /// What a server asks a model, as a prompt: of no turn.
+    pub fn of(asked: &Inference) -> Self {
+        let part = |said: &crate::extension::host::Said| {
+            let role = match said.role {
+                "system" => Role::System,
+                "assistant" => Role::Assistant,
+                _ => Role::User,
+            };
+            Part { role, origin: None, text: said.text.clone() }
+        };
+        Prompt { turn: 0, round: 0, parts: asked.messages.iter().map(part).collect() }
+    }
+
     /// The prompt for a model's program: `{"turn", "round", "messages": [{"role", "content", "external"?}]}`. The same
     /// conversation gives the same bytes: no times stand in it.
     pub fn to_value(&self) -> Value {

@@ -65,8 +65,8 @@ pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
 pub fn done(done: &Done, palette: &Palette) -> String {
     let (bold, red) = (palette.bold, palette.error);
     match done {
-        Done::Turn { answer, .. } if answer.is_empty() => String::new(),
-        Done::Turn { answer, .. } => {
+        Done::Turn { answer, .. } | Done::Woken { answer, .. } if answer.is_empty() => String::new(),
+        Done::Turn { answer, .. } | Done::Woken { answer, .. } => {
             let lines: Vec<String> = answer.lines().map(visible_text).collect();
             format!("{bold}model>{bold:#} {}", lines.join("\n"))
         }
@@ -85,6 +85,7 @@ pub fn done(done: &Done, palette: &Palette) -> String {
 pub fn done_value(done: &Done, at: Duration) -> Value {
     let mut value = match done {
         Done::Turn { turn, answer } => json!({"event": "turn", "turn": turn, "answer": answer}),
+        Done::Woken { turn, answer } => json!({"event": "turn", "turn": turn, "answer": answer, "woken": true}),
         Done::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
         Done::Tool(Err(why)) => json!({"event": "tool", "error": why}),
         Done::Answer(message) => {

@@ -376,7 +376,7 @@ pub(super) fn outcome(done: &Done) -> Option<Value> {
                 None => serde_json::json!({"error": parsed(envelope.error).unwrap_or(Value::Null)}),
             })
         }
-        Done::Turn { .. } | Done::Connected | Done::Ok | Done::Ended => None,
+        Done::Turn { .. } | Done::Woken { .. } | Done::Connected | Done::Ok | Done::Ended => None,
     }
 }
 

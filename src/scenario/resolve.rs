@@ -136,6 +136,7 @@ impl Resolver<'_> {
             project: part.project,
             session,
             system: part.system,
+            model: default.model,
         })
     }
 

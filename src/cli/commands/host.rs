@@ -2,6 +2,7 @@
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::editor::{self, Lines};
+use crate::cli::hosting::inferences::{Inferences, Saying};
 use crate::cli::hosting::lines::{self, COMMANDS, Line};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::session::HostSession;
@@ -154,7 +155,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         return play_scenario(path, &model, args, context);
     }
     let named = servers(args)?;
-    let config = config(args, &named)?;
+    let config = config(args, &named, &model)?;
     let mut script: VecDeque<String> = args.say.iter().map(|text| format!("/turn {text}")).collect();
     script.extend(args.doing.iter().cloned());
     for line in &script {
@@ -185,7 +186,17 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         // The socket is there as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk { args, context, runner, model, lines, last_prompt: None, failed: false, shown: false };
+        let mut talk = Talk {
+            args,
+            context,
+            runner,
+            model,
+            lines,
+            last_prompt: None,
+            failed: false,
+            shown: false,
+            inferences: Inferences::new(),
+        };
         let outcome = talk.run(script).await;
         let Talk { runner, failed, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();
@@ -302,7 +313,7 @@ fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     }
 }
 
-fn config(args: &HostArgs, named: &[Named]) -> Result<HostConfig, CommandError> {
+fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
@@ -342,6 +353,7 @@ fn config(args: &HostArgs, named: &[Named]) -> Result<HostConfig, CommandError> 
         project: args.project.clone().unwrap_or(folder),
         session: format!("session-{}", args.seed),
         system: String::from_utf8_lossy(&system).into_owned(),
+        model: model.view(),
     })
 }
 
@@ -377,12 +389,14 @@ struct Talk<'a> {
     failed: bool,
     /// Pieces of the model's answer were shown as they came.
     shown: bool,
+    inferences: Inferences,
 }
 
 /// What happened next.
 enum Happened {
     Told(Told),
     Reply(Result<ModelReply, String>),
+    Inferred(u64, Saying),
     Line(Option<String>),
     Waited,
 }
@@ -395,10 +409,14 @@ impl Talk<'_> {
         loop {
             // What was printed stands before whatever is typed next.
             self.context.printer.flush().map_err(CommandError::output)?;
-            let is_free = self.runner.is_idle() && waiting.is_none() && replying.is_none();
+            let is_free = self.runner.is_idle() && waiting.is_none() && replying.is_none() && self.inferences.is_idle();
             if is_free && self.lines.is_none() {
                 let line = script.pop_front().unwrap_or_else(|| "/quit".to_owned());
                 waiting = self.take_line(&line)?;
+                if waiting.is_none() && self.runner.is_idle() {
+                    // It asked for nothing that could happen.
+                    continue;
+                }
             }
             if is_free
                 && !is_asked
@@ -412,6 +430,7 @@ impl Talk<'_> {
             let happened = tokio::select! {
                 told = self.runner.next() => Happened::Told(told),
                 reply = reply_of(&mut replying) => Happened::Reply(reply),
+                (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
                 line = next_line(&mut self.lines), if may_read => Happened::Line(line),
                 () = until(waiting) => Happened::Waited,
             };
@@ -421,6 +440,11 @@ impl Talk<'_> {
                     replying = None;
                     self.failed |= reply.is_err();
                     self.runner.model(reply);
+                }
+                Happened::Inferred(token, Saying::Piece(piece)) => self.runner.inferred_piece(token, &piece),
+                Happened::Inferred(token, Saying::End(outcome)) => {
+                    self.inferences.begin_next(&self.model);
+                    self.runner.inferred(token, outcome);
                 }
                 Happened::Line(line) => {
                     is_asked = false;
@@ -441,6 +465,9 @@ impl Talk<'_> {
                     self.last_prompt = Some(prompt.clone());
                     replying = Some(self.ask_model(prompt));
                 }
+                Happened::Told(Told::Host(Output::Infer(inference))) => {
+                    self.inferences.take(inference, &self.model);
+                }
                 Happened::Told(Told::Host(Output::Done(done))) => {
                     let is_over = done == Done::Ended;
                     self.show_done(&done)?;
@@ -459,7 +486,9 @@ impl Talk<'_> {
 
     fn ask_model(&mut self, prompt: Prompt) -> tokio::task::JoinHandle<Result<ModelReply, String>> {
         let model = self.model.clone();
-        let streams = self.args.format == Format::Human && matches!(model, Model::Program { .. });
+        // What a server may take out of the answer must not be seen before.
+        let streams =
+            self.args.format == Format::Human && matches!(model, Model::Program { .. }) && !self.runner.host.rewrites();
         self.shown = false;
         tokio::spawn(async move {
             let show = |piece: &str| {

@@ -35,6 +35,7 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("detached", "TEXT", "a turn of a sub-agent with a session of its own"),
     ("tool", "[SERVER:]NAME [key=value …]", "use a tool, with the hooks around it"),
     ("hook", "EVENT [tool_name=… tool_input:=… …]", "fire a hook event"),
+    ("do", "ORDER [key=value …]", "something that only a proposal knows; a wrong order lists them"),
     ("request", "SERVER METHOD [key=value …]", "send a request and show its answer"),
     ("compact", "[SUMMARY]", "rewrite the transcript in short"),
     ("approve", "SERVER [PROPOSAL]", "allow a server what it asks for"),
@@ -86,6 +87,11 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
             let mut params = Value::Object(values::object(members)?);
             params["event"] = event.as_str().into();
             order(Order::Room { order: "hook".to_owned(), params })
+        }
+        "do" => {
+            let words = words()?;
+            let (name, members) = words.split_first().ok_or_else(missing)?;
+            order(Order::Room { order: name.clone(), params: Value::Object(values::object(members)?) })
         }
         "request" => {
             let words = words()?;
@@ -141,6 +147,10 @@ mod tests {
             panic!("a hook");
         };
         assert_eq!(params, json!({"event": "post_tool_use", "tool_name": "Bash"}));
+        let Line::Order(Order::Room { order, params }) = said("/do rollback server=n checkpoint=c1") else {
+            panic!("an order");
+        };
+        assert_eq!((order.as_str(), params), ("rollback", json!({"server": "n", "checkpoint": "c1"})));
         assert!(parse("/nothing").is_err() && parse("/tool").is_err() && parse("/hook 'x").is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! The model behind a host: the built-in echo, somebody's program, or none.
 
 use super::super::error::CommandError;
+use crate::extension::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::host::engine::{ModelReply, ToolCall};
 use crate::host::prompt::{Prompt, Role};
 use serde::Deserialize;
@@ -56,6 +57,37 @@ impl Model {
         }
     }
 
+    /// What servers may learn of it.
+    pub fn view(&self) -> ModelView {
+        let (id, vendor) = match self {
+            Self::Echo => return ModelView::default(),
+            Self::None => ("none".to_owned(), "mcpreel"),
+            Self::Program { argv, .. } => {
+                let name = std::path::Path::new(&argv[0]).file_stem().unwrap_or(&argv[0]);
+                (name.to_string_lossy().into_owned(), "a program")
+            }
+        };
+        ModelView { id, vendor: vendor.to_owned(), ..ModelView::default() }
+    }
+
+    /// Answers what a server asks. The pieces, put together, are the text, or its beginning.
+    pub async fn infer(&self, asked: &Inference, mut piece: impl FnMut(&str)) -> Result<Inferred, String> {
+        let prompt = Prompt::of(asked);
+        match self {
+            Self::None => Ok(Inferred::default()),
+            Self::Echo => {
+                let inferred = cut_to(echo(&prompt), asked.max_tokens);
+                inferred.text.split_inclusive(' ').for_each(piece);
+                Ok(inferred)
+            }
+            Self::Program { .. } => {
+                let mut pieces = Pieces::default();
+                let reply = self.reply(&prompt, |more| piece(pieces.take(more))).await?;
+                Ok(Inferred { text: reply.text, finish: Finish::EndTurn })
+            }
+        }
+    }
+
     /// Answers a prompt. Pieces of a program's answer go to `piece` as they come.
     pub async fn reply(&self, prompt: &Prompt, piece: impl FnMut(&str)) -> Result<ModelReply, String> {
         match self {
@@ -66,6 +98,41 @@ impl Model {
                 tokio::time::timeout(*timeout, ask(argv, prompt, piece)).await.unwrap_or(Err(told))
             }
         }
+    }
+}
+
+/// A text within a limit of tokens, cut between words.
+fn cut_to(text: String, most: Option<u64>) -> Inferred {
+    let most = most.filter(|most| tokens(&text) > *most);
+    let Some(most) = most else { return Inferred { text, finish: Finish::EndTurn } };
+    let mut kept = String::new();
+    for word in text.split_inclusive(' ') {
+        if tokens(&kept) + tokens(word) > most {
+            break;
+        }
+        kept.push_str(word);
+    }
+    Inferred { text: kept, finish: Finish::MaxTokens }
+}
+
+/// The pieces of a program's output that are surely its answer's: without what is around the text, and none of an
+/// answer that may be an object.
+#[derive(Default)]
+struct Pieces {
+    whole: String,
+    given: usize,
+}
+
+impl Pieces {
+    fn take(&mut self, more: &str) -> &str {
+        self.whole.push_str(more);
+        let text = self.whole.trim();
+        if text.starts_with('{') || text.ends_with(char::REPLACEMENT_CHARACTER) {
+            return "";
+        }
+        let piece = text.get(self.given..).unwrap_or_default();
+        self.given = text.len();
+        piece
     }
 }
 
@@ -96,13 +163,17 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
         let mut whole = Vec::new();
         let Some(mut stdout) = stdout.map(|stdout| stdout.take(MOST_BYTES)) else { return Ok(whole) };
         let mut chunk = vec![0; 16 << 10];
+        let mut shown = 0;
         loop {
             let got = stdout.read(&mut chunk).await?;
             if got == 0 {
                 return Ok(whole);
             }
-            piece(&String::from_utf8_lossy(&chunk[..got]));
             whole.extend_from_slice(&chunk[..got]);
+            // A character that is cut in two goes with the rest of it.
+            let end = whole.len() - unfinished(&whole);
+            piece(&String::from_utf8_lossy(&whole[shown..end]));
+            shown = end;
         }
     };
     let ((), whole) = tokio::join!(give, take);
@@ -112,6 +183,18 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
         return Err(format!("the model {name} ended with {status}"));
     }
     Ok(read_answer(&String::from_utf8_lossy(&whole)))
+}
+
+/// How many bytes at the end begin a character and do not end it.
+fn unfinished(bytes: &[u8]) -> usize {
+    let tail = &bytes[bytes.len() - bytes.len().min(3)..];
+    match tail.utf8_chunks().last() {
+        Some(last) if !last.invalid().is_empty() && tail.ends_with(last.invalid()) => {
+            let begins = last.invalid().first().is_some_and(|byte| *byte >= 0xc0);
+            if begins { last.invalid().len() } else { 0 }
+        }
+        _ => 0,
+    }
 }
 
 /// An object with `text` or `tool_calls` is taken as such; anything else is the text.
@@ -135,6 +218,24 @@ fn read_answer(text: &str) -> ModelReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_put_together_are_the_text() {
+        let given = |chunks: &[&str]| {
+            let mut pieces = Pieces::default();
+            chunks.iter().map(|chunk| pieces.take(chunk).to_owned()).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(given(&["\n one ", "two", "  three \n", "\n"]), "one two  three");
+        assert_eq!(given(&["{\"te", "xt\": 1}"]), "");
+        assert_eq!((unfinished(b"a\xc3"), unfinished("aä".as_bytes()), unfinished(b"\xe2\x82")), (1, 0, 2));
+    }
+
+    #[test]
+    fn what_is_inferred_keeps_to_its_limit() {
+        let cut = cut_to("one two three four".to_owned(), Some(2));
+        assert_eq!((cut.text.as_str(), cut.finish), ("one two ", Finish::MaxTokens));
+        assert_eq!(cut_to("one".to_owned(), Some(2)).finish, Finish::EndTurn);
+    }
 
     #[test]
     fn an_answer_is_text_unless_it_is_an_object_of_ours() {

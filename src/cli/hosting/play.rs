@@ -3,6 +3,7 @@
 
 use super::super::Context;
 use super::super::error::{CommandError, ErrorKind};
+use super::inferences::{Inferences, Saying};
 use super::model::{self, Model};
 use super::{Named, Parties, Place};
 use crate::cli::target::Target;
@@ -166,6 +167,7 @@ pub async fn play_real(
     let attendant = Attendant { watch: Box::new(hand), put };
     let mut runner = HostRunner::start(Host::new(config), links, Some(attendant));
     let mut replying: Option<tokio::task::JoinHandle<Result<ModelReply, String>>> = None;
+    let mut inferences = Inferences::new();
     let outcome = loop {
         for (at, server, direction, bytes) in std::mem::take(&mut *seen.borrow_mut()) {
             onlook(at, &Seen::Message { server, direction, bytes: &bytes })?;
@@ -199,11 +201,28 @@ pub async fn play_real(
                 runner.model(reply);
                 continue;
             }
+            (token, saying) = inferences.next() => {
+                match saying {
+                    Saying::Piece(piece) => runner.inferred_piece(token, &piece),
+                    Saying::End(outcome) => {
+                        inferences.begin_next(model);
+                        runner.inferred(token, outcome);
+                    }
+                }
+                continue;
+            }
             () = sleep(due) => continue,
             () = tokio::task::yield_now(), if !seen.borrow().is_empty() => continue,
         };
         let now = runner.now();
-        let Told::Host(output) = told else { continue };
+        let output = match told {
+            Told::Host(Output::Infer(asked)) => {
+                inferences.take(asked, model);
+                continue;
+            }
+            Told::Host(output) => output,
+            Told::Stderr(..) => continue,
+        };
         let sight = match &output {
             Output::Fact(fact) => Seen::Fact(fact),
             Output::Prompt(prompt) => Seen::Prompt(prompt),

@@ -378,7 +378,7 @@ impl HostSide for Side {
             Moment::Answered(_) => self.event(cx, EventKind::PostRequest),
             Moment::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
             Moment::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
-            Moment::Prompt(_) | Moment::TurnOver(_) | Moment::Compacted => return,
+            Moment::TurnBegins(_) | Moment::Prompt(_) | Moment::TurnOver(_) | Moment::Compacted => return,
         };
         self.fire(cx, &event);
     }
@@ -436,6 +436,10 @@ impl HostSide for Side {
             false => ("revoked", "its hooks are no longer approved"),
         };
         cx.tell(what, Some(server), text, Value::Null);
+    }
+
+    fn orders(&self) -> &'static [&'static str] {
+        &["hook"]
     }
 
     fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {

@@ -66,6 +66,11 @@ pub fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, id, body.as_bytes()].concat()
 }
 
+/// An answer that refuses, with a whole error object.
+pub fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
+    [br#"{"jsonrpc":"2.0","id":"#, id, format!(r#","error":{error}}}"#).as_bytes()].concat()
+}
+
 /// The text of an object with these members set: those it has are replaced in place, the others come first; every
 /// other byte stays. Text that is no whole object stays as it is.
 pub fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! The host's servers: their clients, their tools, and whose request an answer belongs to.
 
-use super::{Done, Host, Output, Room, ServerConfig, Work};
+use super::{Done, Host, Job, Next, Output, Room, ServerConfig, Work};
 use crate::extension::Declared;
 use crate::extension::REGISTRY;
-use crate::extension::host::{Heard, HostCx, HostSide, Reply, ServerId, ServerView, Wish};
+use crate::extension::host::{Heard, Refused, Reply, ServerId, ServerView, ToolUse, Wish};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::Waiting;
 use crate::protocol::{Era, MethodKind, Sender, errors};
@@ -96,8 +96,14 @@ impl Host {
 
     fn grant(&mut self, now: Duration, room: usize, wish: Wish) {
         match wish {
-            Wish::Request { token, server, method, params, timeout } => {
-                self.send(now, server, &method, params, timeout, Owner::Room(room, token));
+            Wish::Request { token, server, method, mut params, timeout } => {
+                let owner = Owner::Room(room, token);
+                if method == "tools/call"
+                    && let Err(why) = self.gate(now, server, &mut params)
+                {
+                    return self.replied(now, server, owner, &Reply::Failed(&why), b"");
+                }
+                self.send(now, server, &method, params, timeout, owner);
             }
             Wish::Notify { server, method, params } => {
                 if let Some(found) = self.servers.get_mut(server.0) {
@@ -109,21 +115,54 @@ impl Host {
             Wish::Inject(injection) => {
                 self.pending.push(Waiting { injection, room: self.rooms[room].name, at: now });
             }
+            Wish::Infer(inference) => {
+                self.inferences.insert(inference.token, room);
+                self.out.push(Output::Infer(inference));
+            }
+            Wish::Wake { server, key } => self.jobs.push_back(Job::Wake(room, server, key)),
+            Wish::Rewrite(answer) => self.rewritten(answer),
+            Wish::Fail(why) => {
+                if let Work::Settling(next) = &mut self.work
+                    && let Next::Finish(done @ Done::Ok) = &mut **next
+                {
+                    *done = Done::Failed(why);
+                }
+            }
             Wish::Tell(fact) => self.out.push(Output::Fact(fact)),
         }
     }
 
-    fn respond(&mut self, server: ServerId, id: &[u8], answer: &Result<Value, (i64, String)>) {
+    fn respond(&mut self, server: ServerId, id: &[u8], answer: &Result<Value, Refused>) {
         if let Some(found) = self.servers.get(server.0) {
-            let outputs = found.client.respond(id, answer);
+            let outputs = match answer {
+                Ok(result) => found.client.respond(id, &Ok(result.clone())),
+                Err(refused) => found.client.refuse(id, &refused.to_value()),
+            };
             self.take_in(server, outputs);
         }
     }
 
+    /// Asks the rooms whether a tool may be called, and for what they add to the params.
+    pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
+        let used = tool_use(server, params);
+        let mut verdict = Ok(());
+        self.ask_rooms(now, |side, cx| {
+            verdict = side.gate(cx, &used, params);
+            verdict.is_err()
+        });
+        if let Err(why) = &verdict {
+            let text = format!("{} is not called: {why}", used.tool);
+            self.tell("tool refused", Some(server), text, json!({"tool": used.tool, "reason": why}));
+        }
+        verdict
+    }
+
     fn send(&mut self, now: Duration, server: ServerId, method: &str, params: Value, timeout: Duration, owner: Owner) {
         let Some(found) = self.servers.get_mut(server.0) else { return };
+        let call = (method == "tools/call").then(|| tool_use(server, &params));
         let (handle, outputs) = found.client.request_with_deadline(now, method, params, timeout);
         self.owners.insert((server, handle), owner);
+        self.calls.extend(call.map(|call| ((server, handle), call)));
         self.take_in(server, outputs);
     }
 
@@ -140,6 +179,7 @@ impl Host {
             ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
             ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
             ClientOutput::Answered { handle, message, latency, method, late } => {
+                self.called(now, server, handle, &message);
                 match self.owners.remove(&(server, handle)) {
                     Some(owner) => {
                         let envelope = Envelope::scan(&message);
@@ -153,6 +193,7 @@ impl Host {
             }
             ClientOutput::TimedOut { handle, method, after } => self.timed_out(now, server, handle, &method, after),
             ClientOutput::Failed { handle: Some(handle), reason } => {
+                self.calls.remove(&(server, handle));
                 if let Some(owner) = self.owners.remove(&(server, handle)) {
                     self.replied(now, server, owner, &Reply::Failed(&reason), b"");
                 }
@@ -197,6 +238,7 @@ impl Host {
             view.is_open = false;
         }
         self.tell("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
+        self.calls.retain(|(whose, _), _| *whose != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
         self.owners.retain(|(whose, handle), owner| {
             if *whose == server {
@@ -215,6 +257,7 @@ impl Host {
     }
 
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
+        self.calls.remove(&(server, handle));
         match self.owners.get(&(server, handle)).copied() {
             // A late answer is the room's still.
             Some(owner @ Owner::Room(..)) => {
@@ -234,17 +277,7 @@ impl Host {
 
     fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &Reply<'_>, message: &[u8]) {
         match owner {
-            Owner::Room(at, token) => {
-                let mut place = 0;
-                self.ask_rooms(now, |side: &mut dyn HostSide, cx: &mut HostCx<'_>| {
-                    let is_its = place == at;
-                    place += 1;
-                    if is_its {
-                        side.replied(cx, server, token, reply);
-                    }
-                    is_its
-                });
-            }
+            Owner::Room(at, token) => self.ask_room(now, at, |side, cx| side.replied(cx, server, token, reply)),
             Owner::Tools(page) => self.listed(now, server, page, reply),
             Owner::Host(token) => {
                 if !matches!(self.work, Work::Waiting(waited) if waited == token) {
@@ -262,6 +295,18 @@ impl Host {
         }
     }
 
+    /// Shows the rooms a tool's result, whoever called it.
+    fn called(&mut self, now: Duration, server: ServerId, handle: RequestHandle, message: &[u8]) {
+        let Some(used) = self.calls.remove(&(server, handle)) else { return };
+        let result = Envelope::scan(message).result.and_then(|text| serde_json::from_slice::<Value>(text).ok());
+        if let Some(result) = result {
+            self.ask_rooms(now, |side, cx| {
+                side.called(cx, &used, &result);
+                false
+            });
+        }
+    }
+
     fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &Reply<'_>) {
         let result: Value = match reply {
             Reply::Answered { envelope, .. } => {
@@ -269,10 +314,11 @@ impl Host {
             }
             _ => Value::Null,
         };
-        let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+        let tools = result["tools"].as_array().into_iter().flatten();
         if let Some(view) = self.views.get_mut(server.0) {
             let known = view.declared.tools.get_or_insert_default();
-            known.extend(names.map(str::to_owned));
+            known.extend(tools.clone().filter_map(|tool| tool["name"].as_str()).map(str::to_owned));
+            view.tools.extend(tools.cloned());
         }
         match result["nextCursor"].as_str().filter(|_| page < MOST_PAGES) {
             Some(cursor) => {
@@ -294,6 +340,7 @@ impl Host {
         if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
             if let Some(view) = self.views.get_mut(server.0) {
                 view.declared.tools = None;
+                view.tools.clear();
             }
             self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
         }
@@ -307,9 +354,9 @@ impl Host {
         let is_taken = self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
-            let refusal = Err((errors::METHOD_NOT_FOUND, format!("{method}: nobody here takes it")));
-            self.respond(server, id.0, &refusal);
-            answered_with = Some(refusal);
+            let why = format!("{method}: nobody here takes it");
+            self.respond(server, id.0, &Err(Refused::new(errors::METHOD_NOT_FOUND, why.clone())));
+            answered_with = Some(Err((errors::METHOD_NOT_FOUND, why)));
         }
         self.out
             .push(Output::Client { server, output: ClientOutput::ServerRequest { method, message, answered_with } });
@@ -324,6 +371,11 @@ impl Host {
             }
         }
     }
+}
+
+fn tool_use(server: ServerId, params: &Value) -> ToolUse {
+    let tool = params["name"].as_str().unwrap_or_default().to_owned();
+    ToolUse { server: Some(server), tool, arguments: params["arguments"].clone(), output: None }
 }
 
 fn tool_result(reply: &Reply<'_>) -> Result<Value, String> {

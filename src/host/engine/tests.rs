@@ -1,5 +1,7 @@
 //! The host over scripted servers, in virtual time.
 
+mod mcpl;
+
 use super::*;
 use crate::extension::host::Place;
 use crate::host::client::EraChoice;
@@ -19,6 +21,8 @@ struct Stage {
     /// What the model says, prompt by prompt; then "ok".
     replies: VecDeque<ModelReply>,
     sent: Vec<(usize, String)>,
+    /// What was asked beside the conversation; the test gives the answers.
+    inferences: Vec<Inference>,
 }
 
 fn result(id: &str, result: &Value) -> Vec<String> {
@@ -53,9 +57,9 @@ fn stage(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)]) -> S
     let (names, scripts): (Vec<&str>, Vec<Script>) = servers.into_iter().unzip();
     let servers = names.iter().map(config).collect();
     let config = HostConfig { servers, policies, project: "demo".to_owned(), seed: 7, ..HostConfig::default() };
-    let (facts, prompts, done, replies, sent) = Default::default();
-    let mut stage =
-        Stage { host: Host::new(config), scripts, now: Duration::ZERO, facts, prompts, done, replies, sent };
+    let (facts, prompts, done, replies, sent, inferences) = Default::default();
+    let host = Host::new(config);
+    let mut stage = Stage { host, scripts, now: Duration::ZERO, facts, prompts, done, replies, sent, inferences };
     let outputs = stage.host.start(Duration::ZERO);
     stage.play(outputs);
     stage
@@ -85,6 +89,7 @@ impl Stage {
                     outputs.extend(self.host.model(self.now, Ok(reply)));
                 }
                 Output::Done(done) => self.done.push(done),
+                Output::Infer(inference) => self.inferences.push(inference),
                 Output::Client { .. } => {}
             }
         }
@@ -93,7 +98,11 @@ impl Stage {
     fn order(&mut self, order: Order) {
         let outputs = self.host.order(self.now, order);
         self.play(outputs);
-        // Time passes as far as the host waits for it.
+        self.pass();
+    }
+
+    /// Time passes as far as the host waits for it.
+    fn pass(&mut self) {
         while !self.host.is_idle() {
             let Some(at) = self.host.next_wake() else { break };
             self.now = self.now.max(at);

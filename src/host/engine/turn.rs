@@ -1,16 +1,18 @@
 //! One turn: the message, the prompts, the tools that the model uses, the answer.
 
 use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
-use crate::extension::host::{Agent, Moment, Place, Said, ServerId, ToolUse};
+use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, tokens};
 use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, choose};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// A turn that runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Turn {
     pub agent: Agent,
+    /// Something of a server's began it: nobody said anything.
+    is_woken: bool,
     text: String,
     began: Duration,
     rounds: u64,
@@ -20,26 +22,37 @@ pub(super) struct Turn {
     used: Vec<Part>,
     calls: VecDeque<ToolCall>,
     answer: String,
+    usage: Usage,
 }
 
 impl Host {
     pub(super) fn begin_turn(&mut self, now: Duration, text: String, agent: Agent) {
         self.turns += 1;
-        let (used, injected, calls) = Default::default();
-        let turn =
-            Turn { agent, text: text.clone(), began: now, rounds: 0, injected, used, calls, answer: String::new() };
-        self.turn = Some(turn);
-        if agent != Agent::Main {
-            // Nobody spoke: a sub-agent's task is the agent's own.
-            return self.proceed(now, Next::LayOut);
+        self.turn = Some(Turn { agent, text: text.clone(), began: now, ..Turn::default() });
+        let mut begins = Beginning { agent, message: None, woken: None };
+        // Nobody speaks to a sub-agent: its task is the agent's own.
+        if agent == Agent::Main {
+            let mut random = [0; 16];
+            self.rng.fill(&mut random);
+            let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
+            let history = std::mem::take(&mut self.history);
+            let moment = Moment::UserMessage { message_id: &message_id, text: &text, history: &history };
+            self.moment(now, &moment, Next::LayOut);
+            self.history = history;
+            begins.message = Some(&text);
         }
-        let mut random = [0; 16];
-        self.rng.fill(&mut random);
-        let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
-        let history = std::mem::take(&mut self.history);
-        let moment = Moment::UserMessage { message_id: &message_id, text: &text, history: &history };
-        self.moment(now, &moment, Next::LayOut);
-        self.history = history;
+        self.moment(now, &Moment::TurnBegins(begins), Next::LayOut);
+    }
+
+    /// Begins a turn that the room at this place asked for.
+    pub(super) fn begin_woken(&mut self, now: Duration, room: usize, server: ServerId, key: &str) {
+        self.turns += 1;
+        self.turn = Some(Turn { is_woken: true, began: now, ..Turn::default() });
+        let room = self.rooms[room].name;
+        let text = format!("turn {} begins without a message", self.turns);
+        self.tell("woken", Some(server), text, json!({"turn": self.turns, "by": room, "key": key}));
+        let begins = Beginning { agent: Agent::Main, message: None, woken: Some((room, key)) };
+        self.moment(now, &Moment::TurnBegins(begins), Next::LayOut);
     }
 
     /// Lays out the prompt and asks the model.
@@ -63,6 +76,7 @@ impl Host {
         // What came between two prompts of a turn stands where its kind stands; the sort keeps equals in their order.
         turn.injected.sort_by_key(|(place, _)| *place);
         let prompt = Prompt { turn: self.turns, round: turn.rounds, parts: self.parts(&turn) };
+        turn.usage.input += prompt.parts.iter().map(|part| tokens(&part.text)).sum::<u64>();
         let labels = prompt.labels();
         let count = labels.as_array().map_or(0, Vec::len);
         let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
@@ -93,7 +107,9 @@ impl Host {
             }
         }
         parts.extend(of(Place::BeforeUser));
-        parts.push(own(Role::User, &turn.text));
+        if !turn.is_woken {
+            parts.push(own(Role::User, &turn.text));
+        }
         parts.extend(of(Place::AfterUser));
         parts.extend(turn.used.iter().cloned());
         parts
@@ -131,13 +147,31 @@ impl Host {
         if !reply.tool_calls.is_empty() {
             self.tell("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
         }
+        turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
-        let answer = turn.answer.clone();
         let agent = turn.agent;
         self.turn = Some(turn);
-        match agent {
-            Agent::Main => self.moment(now, &Moment::Answered(&answer), Next::TurnOver),
-            _ => self.proceed(now, Next::TurnOver),
+        self.proceed(now, if agent == Agent::Main { Next::Rewrite(0) } else { Next::TurnOver });
+    }
+
+    /// Lets one room after another make another answer of the model's; then it is the answer for all.
+    pub(super) fn rewrite(&mut self, now: Duration, at: usize) {
+        let Some((answer, usage)) = self.turn.as_ref().map(|turn| (turn.answer.clone(), turn.usage)) else { return };
+        if at >= self.rooms.len() {
+            return self.moment(now, &Moment::Answered(&answer), Next::TurnOver);
+        }
+        self.ask_room(now, at, |side, cx| side.rewrite(cx, &answer, usage));
+        self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));
+    }
+
+    /// A room made another answer of the model's, or wants none shown.
+    pub(super) fn rewritten(&mut self, answer: Result<String, String>) {
+        let answer = answer.unwrap_or_else(|why| {
+            self.tell("withheld", None, why.clone(), Value::Null);
+            format!("[the answer is withheld: {why}]")
+        });
+        if let Some(turn) = &mut self.turn {
+            turn.answer = answer;
         }
     }
 
@@ -171,7 +205,10 @@ impl Host {
 
     pub(super) fn call_tool(&mut self, now: Duration, used: ToolUse) {
         let Some(server) = used.server else { return self.tool_answered(now, used, Ok(Value::Null)) };
-        let params = json!({"name": used.tool, "arguments": used.arguments});
+        let mut params = json!({"name": used.tool, "arguments": used.arguments});
+        if let Err(why) = self.gate(now, server, &mut params) {
+            return self.tool_over(now, &used.tool, &Err(why));
+        }
         self.using = Some(used);
         let token = self.send_own(now, server, "tools/call", params);
         self.work = Work::Waiting(token);
@@ -203,14 +240,20 @@ impl Host {
     pub(super) fn end_turn(&mut self, now: Duration) {
         let Some(turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
         if turn.agent == Agent::Main {
-            self.history.push(Said { role: "user", text: turn.text });
+            if !turn.is_woken {
+                self.history.push(Said { role: "user", text: turn.text });
+            }
             self.history.push(Said { role: "assistant", text: turn.answer.clone() });
             // What no prompt can show any more is not kept.
             let most = self.policy.length("history").max(64);
             let extra = self.history.len().saturating_sub(most);
             self.history.drain(..extra);
         }
-        let done = Done::Turn { turn: self.turns, answer: turn.answer };
+        let (number, answer) = (self.turns, turn.answer);
+        let done = match turn.is_woken {
+            false => Done::Turn { turn: number, answer },
+            true => Done::Woken { turn: number, answer },
+        };
         self.moment(now, &Moment::TurnOver(turn.agent), Next::Finish(done));
     }
 }

@@ -1,6 +1,7 @@
 //! Feature sets: what the server declared, what the host enabled, and who keeps to it; scopes with them.
 
 use super::*;
+use crate::extension::mcpl::feature_sets;
 use std::collections::BTreeMap;
 
 /// How long a message may still be on its way when an update crosses it, in nanoseconds.
@@ -38,7 +39,7 @@ impl Sets {
         for rule in [&SETS_ARRAY, &UNKNOWN_USE] {
             findings.hold(rule);
         }
-        self.declared = Some(named(sets));
+        self.declared = Some(feature_sets(sets));
         self.lost = false;
     }
 
@@ -191,7 +192,7 @@ impl Sets {
             let known = sets.remove(set).is_some() || self.lost;
             findings.check(&REMOVED_UNKNOWN, message.seq, known, || format!("{set:?} is not declared"));
         }
-        sets.extend(named(&message.content["added"]));
+        sets.extend(feature_sets(&message.content["added"]));
     }
 
     pub fn finish(&self, declared: &Declared, findings: &mut Findings) {
@@ -199,18 +200,6 @@ impl Sets {
         if both && !self.lost && declared.ready && self.declared.as_ref().is_some_and(|sets| !sets.is_empty()) {
             findings.check_overall(&NO_UPDATE, self.updated, || "no featureSets/update was sent".to_owned());
         }
-    }
-}
-
-/// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
-fn named(sets: &Value) -> BTreeMap<String, Value> {
-    match sets {
-        Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
-        Value::Array(items) => {
-            let name = |set: &Value| set["name"].as_str().map(str::to_owned);
-            items.iter().filter_map(|set| Some((name(set)?, set.clone()))).collect()
-        }
-        _ => BTreeMap::new(),
     }
 }
 

@@ -1,0 +1,188 @@
+//! The state that a server's results carry: checkpoints as a tree, with data or patches, and where the host stands in it.
+
+use crate::extension::recent::Recent;
+use serde_json::{Value, json};
+
+/// How many checkpoints of a feature set are kept.
+const MOST_CHECKPOINTS: usize = 4096;
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+struct Checkpoint {
+    parent: Option<String>,
+    /// The whole state, where the server gave it.
+    data: Option<Value>,
+}
+
+/// One feature set's state.
+#[derive(Debug)]
+pub struct Tree {
+    /// All that were given, where more than the latest is kept.
+    checkpoints: Option<Recent<String, Checkpoint>>,
+    most_bytes: usize,
+    /// Where the host stands.
+    current: Option<(String, Checkpoint)>,
+}
+
+impl Tree {
+    /// An empty one. `is_full` keeps all checkpoints, else only the latest is.
+    pub fn new(is_full: bool, most_bytes: usize) -> Self {
+        Self { checkpoints: is_full.then(|| Recent::new(MOST_CHECKPOINTS)), most_bytes, current: None }
+    }
+
+    fn get(&self, checkpoint: &str) -> Option<&Checkpoint> {
+        let current = self.current.as_ref().filter(|(known, _)| known == checkpoint).map(|(_, found)| found);
+        current.or_else(|| self.checkpoints.as_ref()?.get(&checkpoint.to_owned()))
+    }
+
+    /// Takes the `state` of a result in; answers what is odd about it, as sentences.
+    pub fn take(&mut self, state: &Value) -> Vec<String> {
+        let mut odd = Vec::new();
+        let Some(checkpoint) = state["checkpoint"].as_str() else {
+            return vec!["a state without a checkpoint is not kept".to_owned()];
+        };
+        let parent = state["parent"].as_str();
+        if self.get(checkpoint).is_some() {
+            odd.push(format!("the checkpoint {checkpoint} is given twice"));
+        }
+        if let Some(unknown) = parent.filter(|parent| self.get(parent).is_none()) {
+            odd.push(format!("its parent {unknown} is not known"));
+        }
+        let base = parent.and_then(|parent| self.get(parent)).and_then(|found| found.data.clone());
+        let data = match (state.get("data"), state.get("patch")) {
+            (Some(data), patch) => {
+                if patch.is_some() {
+                    odd.push("it has both data and a patch; the data counts".to_owned());
+                }
+                Some(data.clone()).filter(|data| self.fits(data))
+            }
+            (None, Some(patch)) => match base {
+                None => Err("there is no data below it".to_owned()),
+                Some(base) => self.patched(base, patch),
+            }
+            .map_err(|why| odd.push(format!("its patch cannot be applied: {why}")))
+            .ok(),
+            (None, None) => None,
+        };
+        if data.is_none() && state.get("data").is_some() {
+            odd.push(format!("its data is larger than {} B and not kept", self.most_bytes));
+        }
+        let found = Checkpoint { parent: parent.map(str::to_owned), data };
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.insert(checkpoint.to_owned(), found.clone());
+        }
+        self.current = Some((checkpoint.to_owned(), found));
+        odd
+    }
+
+    fn fits(&self, data: &Value) -> bool {
+        data.to_string().len() <= self.most_bytes
+    }
+
+    /// Applies a patch step by step, so that one that copies over and over ends where it gets too large.
+    fn patched(&self, mut data: Value, patch: &Value) -> Result<Value, String> {
+        let patch: json_patch::Patch = serde_json::from_value(patch.clone()).map_err(|error| error.to_string())?;
+        for operation in patch.0 {
+            json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| error.to_string())?;
+            if !self.fits(&data) {
+                return Err(format!("the state becomes larger than {} B", self.most_bytes));
+            }
+        }
+        Ok(data)
+    }
+
+    /// What a request carries: the state where the host has it, else the checkpoint (§8.4).
+    pub fn member(&self) -> Option<(&'static str, Value)> {
+        let (checkpoint, found) = self.current.as_ref()?;
+        Some(match &found.data {
+            Some(data) => ("state", data.clone()),
+            None => ("checkpoint", checkpoint.as_str().into()),
+        })
+    }
+
+    /// The server went back to a checkpoint, which it may call by another name now.
+    pub fn rolled_back(&mut self, target: &str, named: &str) {
+        let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None });
+        if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| named != target) {
+            let again = Checkpoint { parent: Some(target.to_owned()), ..found.clone() };
+            checkpoints.insert(named.to_owned(), again);
+        }
+        self.current = Some((named.to_owned(), found));
+    }
+
+    /// The server does not know a checkpoint any more.
+    pub fn forget(&mut self, checkpoint: &str) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.remove(&checkpoint.to_owned());
+        }
+    }
+
+    /// Where the host stands, and the tree, for the user.
+    pub fn state(&self) -> Value {
+        let known = self.checkpoints.iter().flat_map(Recent::keys).filter_map(|name| Some((name, self.get(name)?)));
+        let one = |(name, found): (&String, &Checkpoint)| json!({"checkpoint": name, "parent": found.parent, "has_data": found.data.is_some()});
+        let mut tree: Vec<Value> = known.map(one).collect();
+        tree.sort_by_key(|one| one["checkpoint"].as_str().unwrap_or_default().to_owned());
+        json!({"current": self.current.as_ref().map(|(name, _)| name), "checkpoints": tree})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(checkpoint: &str, parent: Option<&str>, more: Value) -> Value {
+        let mut state = json!({"checkpoint": checkpoint, "parent": parent});
+        for (name, value) in more.as_object().unwrap() {
+            state[name] = value.clone();
+        }
+        state
+    }
+
+    fn add(value: &str) -> Value {
+        json!({"patch": [{"op": "add", "path": "/notes/-", "value": value}]})
+    }
+
+    #[test]
+    fn c29_c34_patches_stand_on_their_parents_and_branches_on_what_was_rolled_back_to() {
+        let mut tree = Tree::new(true, 1000);
+        assert!(tree.take(&state("a", None, json!({"data": {"notes": []}}))).is_empty());
+        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
+        assert_eq!(tree.member(), Some(("state", json!({"notes": ["one"]}))));
+        tree.rolled_back("a", "a");
+        assert_eq!(tree.member(), Some(("state", json!({"notes": []}))));
+        assert!(tree.take(&state("c", Some("a"), add("two"))).is_empty());
+        assert_eq!(tree.member(), Some(("state", json!({"notes": ["two"]}))));
+        assert_eq!(tree.state()["checkpoints"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn c28_c30_c31_what_does_not_fit_is_told_and_the_checkpoint_stands_without_data() {
+        let mut tree = Tree::new(true, 100);
+        assert_eq!(tree.take(&json!({"parent": null})).len(), 1);
+        tree.take(&state("a", None, json!({"data": 1})));
+        let test = json!({"patch": [{"op": "test", "path": "", "value": 2}]});
+        assert!(tree.take(&state("b", Some("a"), test))[0].contains("cannot be applied"));
+        assert_eq!(tree.member(), Some(("checkpoint", json!("b"))));
+        assert_eq!(tree.take(&state("b", Some("nobody"), json!({}))).len(), 2);
+        let both = json!({"data": 2, "patch": []});
+        assert!(tree.take(&state("c", Some("b"), both))[0].contains("both"));
+        assert_eq!(tree.member(), Some(("state", json!(2))));
+    }
+
+    #[test]
+    fn c29_a_patch_that_copies_over_and_over_is_stopped() {
+        let mut tree = Tree::new(true, 1000);
+        tree.take(&state("a", None, json!({"data": {"x": ["0123456789"]}})));
+        let copies: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/x", "path": "/x/-"})).collect();
+        assert!(tree.take(&state("b", Some("a"), json!({"patch": copies})))[0].contains("larger"));
+    }
+
+    #[test]
+    fn c36_a_minimal_host_keeps_the_latest_only() {
+        let mut tree = Tree::new(false, 1000);
+        tree.take(&state("a", None, json!({"data": {"notes": []}})));
+        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
+        assert!(tree.take(&state("c", Some("a"), add("two")))[0].contains("is not known"));
+    }
+}

@@ -1,0 +1,1052 @@
+//! MCPL's side in the host (section C of the behaviours), over scripted servers.
+
+use super::*;
+use crate::extension::host::{Finish, Inferred};
+use crate::extension::mcpl::Mcpl;
+use crate::extension::{Extension, REGISTRY};
+
+/// A server with this block, which answers context hooks by `more` and lists one tool a feature set that uses tools.
+fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 'static) -> Script {
+    let capabilities = json!({"tools": {}, "experimental": {"mcpl": block}});
+    server(capabilities, move |method, params, id| match method {
+        "tools/list" => {
+            let tools = json!([{"name": "edit", "featureSet": "files.edit"}, {"name": "note", "_meta": {"featureSet": "notes.edit"}}]);
+            result(id, &json!({"tools": tools}))
+        }
+        _ => more(method, params, id),
+    })
+}
+
+fn set(uses: &str) -> Value {
+    json!({"description": "d", "uses": [uses]})
+}
+
+/// A block that offers everything, with sets for all of it.
+fn block() -> Value {
+    json!({
+        "version": "0.4",
+        "pushEvents": true,
+        "contextHooks": {"beforeInference": true, "afterInference": {"blocking": false}},
+        "inferenceRequest": {"streaming": true},
+        "modelInfo": true,
+        "channels": {"register": true, "publish": true, "observe": true, "lifecycle": true, "streaming": true},
+        "featureSets": {
+            "memory.retrieval": set("contextHooks.beforeInference"),
+            "memory.extraction": set("contextHooks.afterInference"),
+            "memory.proactive": set("pushEvents"),
+            "memory.consolidation": set("inferenceRequest"),
+            "files.edit": {"description": "d", "uses": ["tools"], "scoped": true},
+            "notes.edit": {"description": "d", "uses": ["tools"], "rollback": true},
+            "channels.publish": {"description": "d", "uses": ["channels.publish"], "scoped": true},
+            "channels.observe": {"description": "d", "uses": ["channels.observe"], "scoped": true},
+        },
+    })
+}
+
+fn live_stage(set: &[(&str, Option<&str>, Value)]) -> Stage {
+    stage(vec![("m", live(block(), silent))], set)
+}
+
+fn request(id: Value, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn event(id: i64, set: &str, event: &str) -> Value {
+    let content = json!([{"type": "text", "text": format!("news {event}")}]);
+    let params = json!({"featureSet": set, "eventId": event, "timestamp": "2026-01-23T14:00:00Z",
+        "payload": {"content": content}});
+    request(id.into(), "push/event", params)
+}
+
+fn infer(id: Value, more: Value) -> Value {
+    let mut params =
+        json!({"featureSet": "memory.consolidation", "messages": [{"role": "user", "content": "Summarize"}]});
+    for (name, value) in more.as_object().expect("an object") {
+        params[name] = value.clone();
+    }
+    request(id, "inference/request", params)
+}
+
+fn elevate(id: i64, label: &str) -> Value {
+    let scope = json!({"label": label, "payload": {"path": label}});
+    request(id.into(), "scope/elevate", json!({"featureSet": "files.edit", "scope": scope}))
+}
+
+fn room(order: &str, params: Value) -> Order {
+    Order::Room { order: order.to_owned(), params }
+}
+
+fn call(tool: &str, arguments: Value) -> Order {
+    Order::Tool(ToolCall { server: None, tool: tool.to_owned(), arguments })
+}
+
+impl Stage {
+    /// What the host sent by a method, as whole messages.
+    fn by(&self, method: &str) -> Vec<Value> {
+        let all = self.sent.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
+        all.filter(|message| message["method"] == method).collect()
+    }
+
+    /// The answer to a server's request: the result or the error.
+    fn answer(&self, id: Value) -> Value {
+        let all = self.sent.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
+        let mut answers = all.filter(|message| message["id"] == id && message.get("method").is_none());
+        let answer = answers.next().expect("answered");
+        assert!(answers.next().is_none(), "answered once");
+        answer.get("result").or(answer.get("error")).cloned().expect("an answer")
+    }
+
+    fn is_open(&self, id: Value) -> bool {
+        let all = self.sent.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
+        !all.into_iter().any(|message| message["id"] == id && message.get("method").is_none())
+    }
+
+    /// Everything that the host sent by the proposal's methods fits its schemas.
+    fn fits(&self) {
+        for (_, text) in &self.sent {
+            let message: Value = serde_json::from_str(text).expect("JSON");
+            let Some(method) = message["method"].as_str() else { continue };
+            if Mcpl.descriptor().methods.iter().any(|spec| spec.name == method) {
+                let misfits = Mcpl.descriptor().schemas.check(&format!("{method}:params"), &message["params"]);
+                assert_eq!(misfits.unwrap_or_default(), [], "{text}");
+            }
+        }
+    }
+
+    fn piece(&mut self, token: u64, text: &str) {
+        let outputs = self.host.inferred_piece(self.now, token, text);
+        self.play(outputs);
+    }
+
+    fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
+        let outputs = self.host.inferred(self.now, token, outcome);
+        self.play(outputs);
+    }
+
+    fn odd(&self, word: &str) -> bool {
+        self.told("odd").iter().any(|fact| fact.text.contains(word))
+    }
+}
+
+#[test]
+fn c2_c5_c17_the_host_declares_its_block_and_tells_which_sets_are_on() {
+    let mut stage = live_stage(&[
+        ("mcpl.disabled", None, json!("memory.consolidation")),
+        ("mcpl.whitelist", None, json!("files.edit=/project/**")),
+        ("mcpl.blacklist", None, json!("**/.env")),
+    ]);
+    let hello: Value = serde_json::from_str(&stage.sent[0].1).expect("JSON");
+    let declared = &hello["params"]["capabilities"]["experimental"]["mcpl"];
+    assert_eq!((&declared["version"], &declared["featureSets"]), (&json!("0.4"), &json!(true)));
+    assert_eq!(declared["contextHooks"], json!({"beforeInference": true, "afterInference": {"blocking": true}}));
+    assert_eq!(Mcpl.descriptor().schemas.check("capability:client", declared).expect("a schema"), []);
+    let update = &stage.by("featureSets/update")[0];
+    assert!(update.get("id").is_none());
+    assert_eq!(update["params"]["disabled"], json!(["memory.consolidation"]));
+    assert_eq!(update["params"]["enabled"].as_array().map(Vec::len), Some(7));
+    let lists = json!({"whitelist": ["/project/**"], "blacklist": ["**/.env"]});
+    assert_eq!(update["params"]["scopes"]["files.edit"], lists);
+    // C19: only sets that are scoped have scopes.
+    assert!(update["params"]["scopes"].get("memory.retrieval").is_none());
+    stage.order(room("feature-sets", json!({"enable": "memory.consolidation"})));
+    let delta = &stage.by("featureSets/update")[1];
+    assert_eq!(delta["params"], json!({"enabled": ["memory.consolidation"], "disabled": []}));
+    stage.fits();
+}
+
+#[test]
+fn c5_amb_c3_when_and_how_updates_are_sent_is_the_policys() {
+    let updates = |how: &str, off: &str| {
+        let set = [("mcpl.update", None, json!(how)), ("mcpl.disabled", None, json!(off))];
+        live_stage(&set).by("featureSets/update").len()
+    };
+    assert_eq!((updates("always", ""), updates("when_needed", ""), updates("never", "memory.*")), (1, 0, 0));
+    assert_eq!(updates("when_needed", "memory.*"), 1);
+    let mut whole = live_stage(&[("mcpl.update_form", None, json!("replace"))]);
+    whole.order(room("feature-sets", json!({"disable": "memory.*"})));
+    let params = &whole.by("featureSets/update")[1]["params"];
+    assert_eq!(
+        (params["enabled"].as_array().map(Vec::len), params["disabled"].as_array().map(Vec::len)),
+        (Some(4), Some(4))
+    );
+}
+
+#[test]
+fn c3_c6_what_one_side_does_not_declare_is_not_used() {
+    let mut plain = stage(vec![("p", server(json!({}), silent))], &[]);
+    plain.says(0, &event(1, "a", "e"));
+    plain.turn("x");
+    assert_eq!(plain.answer(json!(1))["code"], -32601);
+    assert!(plain.by("context/beforeInference").is_empty() && plain.by("featureSets/update").is_empty());
+    assert_eq!(plain.told("undeclared").len(), 1);
+    let mut none = live_stage(&[("mcpl.offer", None, json!(""))]);
+    assert!(!none.sent[0].1.contains("mcpl"));
+    none.turn("x");
+    assert!(none.by("context/beforeInference").is_empty());
+    assert!(none.told("not used")[0].text.contains("was not offered"));
+    let mut some = live_stage(&[("mcpl.offer", None, json!("contextHooks.afterInference"))]);
+    some.says(0, &event(1, "memory.proactive", "e"));
+    some.turn("x");
+    assert_eq!(some.answer(json!(1))["code"], -32601);
+    assert_eq!((some.by("context/beforeInference").len(), some.by("context/afterInference").len()), (0, 1));
+    // A server that uses what it does not advertise is told of, and served.
+    let mut quiet = block();
+    quiet["pushEvents"] = json!(false);
+    let mut quiet = stage(vec![("m", live(quiet, silent))], &[]);
+    quiet.says(0, &event(1, "memory.proactive", "e"));
+    assert_eq!(quiet.answer(json!(1))["accepted"], true);
+    assert_eq!(quiet.told("unadvertised").len(), 1);
+}
+
+#[test]
+fn c4_c60_any_version_and_flattened_channels_are_taken_and_c_v05_is_named() {
+    for (version, word) in [("0.5", "speaks 0.5"), ("0.9", "0.9, treated as 0.4")] {
+        let mut newer = block();
+        newer["version"] = json!(version);
+        newer["channels"] = json!(true);
+        let mut stage = stage(vec![("m", live(newer, silent))], &[]);
+        assert!(stage.odd(word), "{:?}", stage.facts);
+        stage.says(0, &event(1, "memory.proactive", "e"));
+        assert_eq!(stage.answer(json!(1))["accepted"], true);
+    }
+    assert!(live_stage(&[]).told("odd").is_empty());
+}
+
+#[test]
+fn c8_c15_an_array_of_sets_is_understood_and_a_push_of_a_set_for_tools_taken() {
+    let sets = json!([{"name": "heartbeat", "description": "d", "uses": ["tools"]}]);
+    let heartbeat = json!({"version": "0.4", "pushEvents": true, "channels": false, "featureSets": sets});
+    let mut stage = stage(vec![("h", live(heartbeat.clone(), silent))], &[]);
+    assert_eq!(stage.by("featureSets/update")[0]["params"], json!({"enabled": ["heartbeat"], "disabled": []}));
+    stage.says(0, &event(1, "heartbeat", "e1"));
+    assert_eq!(stage.answer(json!(1))["accepted"], true);
+    assert!(stage.odd("an array") && stage.odd("does not list pushEvents"));
+    let strict = [("mcpl.unlisted", None, json!("refuse"))];
+    let mut strict = super::stage(vec![("h", live(heartbeat, silent))], &strict);
+    strict.says(0, &event(1, "heartbeat", "e1"));
+    let refused = strict.answer(json!(1));
+    assert_eq!((&refused["code"], &refused["data"]["canEnable"]), (&json!(-32001), &json!(false)));
+}
+
+#[test]
+fn c9_a_star_is_one_segment_or_a_prefix() {
+    let accepted = |wildcard: &str, set: &str| {
+        let mut deep = block();
+        deep["featureSets"][set] = json!({"description": "d", "uses": ["pushEvents"]});
+        let policy = [("mcpl.enabled", None, json!("memory.*")), ("mcpl.wildcard", None, json!(wildcard))];
+        let mut stage = stage(vec![("m", live(deep, silent))], &policy);
+        stage.says(0, &event(1, set, "e"));
+        stage.answer(json!(1))["accepted"] == true
+    };
+    assert!(accepted("segment", "memory.a") && !accepted("segment", "memory.a.b") && accepted("prefix", "memory.a.b"));
+    assert!(!accepted("prefix", "other.a"));
+}
+
+#[test]
+fn c10_c13_c14_amb_c13_sets_that_are_missing_unknown_or_off_are_refused() {
+    let off = ("mcpl.disabled", None, json!("memory.proactive"));
+    let mut stage = live_stage(std::slice::from_ref(&off));
+    stage.says(0, &event(1, "memory.proactive", "e"));
+    let error = json!({"code": -32001, "message": "Feature set not enabled",
+        "data": {"featureSet": "memory.proactive", "canEnable": true}});
+    assert_eq!(stage.answer(json!(1)), error);
+    stage.says(0, &event(2, "memory.other", "e"));
+    let unknown = stage.answer(json!(2));
+    assert_eq!((&unknown["code"], &unknown["data"]["featureSet"]), (&json!(-32003), &json!("memory.other")));
+    let mut untagged = event(3, "x", "e");
+    untagged["params"].as_object_mut().expect("an object").remove("featureSet");
+    stage.says(0, &untagged);
+    assert_eq!(stage.answer(json!(3))["code"], -32602);
+    assert!(stage.prompts.is_empty());
+    let mut soft = live_stage(&[off, ("mcpl.refusal", None, json!("result"))]);
+    soft.says(0, &event(1, "memory.proactive", "e"));
+    let refused = soft.answer(json!(1));
+    assert!(refused["accepted"] == false && refused["reason"].as_str().is_some_and(|why| why.contains("not enabled")));
+}
+
+#[test]
+fn c18_f10_sets_change_at_runtime_and_by_hand() {
+    let mut stage = live_stage(&[("mcpl.consent", None, json!(false))]);
+    assert_eq!(stage.by("featureSets/update")[0]["params"]["enabled"], json!([]));
+    stage.turn("x");
+    assert!(stage.by("context/beforeInference").is_empty());
+    stage.order(Order::Allow { server: "m".to_owned(), room: Some("mcpl".to_owned()), is_allowed: true });
+    assert_eq!(stage.by("featureSets/update")[1]["params"]["enabled"].as_array().map(Vec::len), Some(8));
+    let changed = json!({"jsonrpc": "2.0", "method": "featureSets/changed", "params": {
+        "added": {"memory.semantic": set("pushEvents")}, "removed": ["memory.proactive", "never.there"]}});
+    stage.says(0, &changed);
+    assert_eq!(stage.by("featureSets/update")[2]["params"]["enabled"], json!(["memory.semantic"]));
+    assert!(stage.odd("never.there is removed"));
+    stage.says(0, &event(1, "memory.semantic", "e1"));
+    stage.says(0, &event(2, "memory.proactive", "e2"));
+    assert_eq!(stage.answer(json!(1))["accepted"], true);
+    assert_eq!(stage.answer(json!(2))["code"], -32003);
+    stage.order(Order::Allow { server: "m".to_owned(), room: None, is_allowed: false });
+    stage.says(0, &event(3, "memory.semantic", "e3"));
+    assert_eq!(stage.answer(json!(3))["code"], -32001);
+    stage.fits();
+}
+
+#[test]
+fn c20_c21_scopes_are_judged_by_the_lists_and_else_asked() {
+    let mut stage =
+        live_stage(&[("mcpl.whitelist", None, json!("/project/**")), ("mcpl.blacklist", None, json!("**/.env"))]);
+    stage.says(0, &elevate(1, "/project/src/main.ts"));
+    assert_eq!(stage.answer(json!(1)), json!({"approved": true, "payload": {"path": "/project/src/main.ts"}}));
+    stage.says(0, &elevate(2, "/project/.env"));
+    let denied = stage.answer(json!(2));
+    assert!(denied["approved"] == false && denied["reason"].is_string());
+    stage.says(0, &elevate(3, "/etc/hosts"));
+    assert!(stage.is_open(json!(3)));
+    assert_eq!(stage.told("scope")[2].data["outcome"], "waits");
+    stage.order(room("scope", json!({"label": "/etc/hosts"})));
+    assert_eq!(stage.answer(json!(3)), json!({"approved": true, "payload": {"path": "/etc/hosts"}}));
+    // C24: what the user said holds.
+    stage.says(0, &elevate(4, "/etc/hosts"));
+    assert_eq!(stage.answer(json!(4))["approved"], true);
+    stage.says(0, &elevate(5, "/etc/passwd"));
+    stage.order(room("scope", json!({"label": "/etc/passwd", "approve": false})));
+    assert_eq!(stage.answer(json!(5))["approved"], false);
+    let approve = |is_allowed| Order::Allow { server: "m".to_owned(), room: None, is_allowed };
+    stage.says(0, &elevate(6, "/tmp/x"));
+    stage.order(approve(true));
+    assert_eq!(stage.answer(json!(6))["approved"], true);
+    stage.says(0, &request(json!(7), "scope/elevate", json!({"featureSet": "notes.edit", "scope": {}})));
+    assert_eq!(stage.answer(json!(7))["code"], -32602);
+}
+
+#[test]
+fn amb_c17_a_scope_that_nobody_decides_on_is_denied_in_time_and_at_the_end() {
+    let mut stage = live_stage(&[("mcpl.scope_cache", None, json!(false))]);
+    stage.says(0, &elevate(1, "/a"));
+    assert_eq!(stage.host.next_wake(), Some(Duration::from_secs(30)));
+    stage.now = Duration::from_secs(30);
+    let outputs = stage.host.wake(stage.now);
+    stage.play(outputs);
+    assert_eq!(stage.answer(json!(1))["approved"], false);
+    stage.order(room("scope", json!({"label": "/b"})));
+    stage.says(0, &elevate(2, "/b"));
+    assert!(stage.is_open(json!(2)));
+    stage.order(Order::End);
+    assert_eq!(stage.answer(json!(2))["reason"], "the session ends");
+}
+
+#[test]
+fn c23_a_payload_is_enriched_with_the_channel_that_its_label_names() {
+    let mut stage = live_stage(&[("mcpl.scope", None, json!("approve"))]);
+    let channels =
+        json!({"channels": [{"id": "discord:1", "type": "discord", "label": "#general", "direction": "outbound"}]});
+    stage.says(0, &request(json!(1), "channels/register", channels));
+    stage.says(0, &elevate(2, "#general"));
+    let payload = json!({"path": "#general", "channelId": "discord:1"});
+    assert_eq!(stage.answer(json!(2)), json!({"approved": true, "payload": payload}));
+}
+
+fn tools(method: &str, params: &Value, id: &str) -> Vec<String> {
+    match method {
+        "tools/call" => result(id, &json!({"content": [{"type": "text", "text": params["name"]}]})),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn c25_c26_amb_c4_scoped_tools_carry_their_scope_and_are_held_to_it() {
+    let set = [("mcpl.whitelist", None, json!("/project/**")), ("mcpl.scope", None, json!("deny"))];
+    let mut stage = stage(vec![("m", live(block(), tools))], &set);
+    stage.order(call("edit", json!({"path": "/project/a"})));
+    let scope = json!({"label": "/project/a", "payload": {"path": "/project/a"}});
+    assert_eq!(stage.by("tools/call")[0]["params"]["scope"], scope);
+    stage.order(call("edit", json!({"path": "/etc/hosts"})));
+    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("out of its scope")));
+    stage.order(call("note", json!({"path": "/etc/hosts"})));
+    let calls = stage.by("tools/call");
+    assert_eq!((calls.len(), calls[1]["params"].get("scope")), (2, None));
+    stage.order(room("feature-sets", json!({"disable": "notes.edit"})));
+    stage.order(call("note", json!({})));
+    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("notes.edit is off")));
+}
+
+#[test]
+fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
+    let capabilities = json!({"tools": {}, "experimental": {"mcpl": block()}, "hooks": {"declarations": [
+        {"event": "pre_tool_use", "priority": "suggestion", "context": "before"},
+        {"event": "post_tool_use", "priority": "suggestion", "context": "after"},
+        {"event": "pre_request", "priority": "suggestion", "context_tool": "edit"}]}});
+    let script = server(capabilities, |method, params, id| match method {
+        "tools/list" => result(id, &json!({"tools": [{"name": "edit", "featureSet": "files.edit"}]})),
+        _ => tools(method, params, id),
+    });
+    let mut stage = stage(vec![("m", script)], &[("mcpl.disabled", None, json!("files.edit"))]);
+    stage.order(call("edit", json!({})));
+    let fired: Vec<&str> = stage.told("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
+    assert_eq!(fired, ["pre_tool_use"]);
+    stage.turn("x");
+    assert!(stage.told("tool failed")[0].text.contains("files.edit is off"));
+    assert!(stage.by("tools/call").is_empty());
+}
+
+/// A tool that hands out one checkpoint after another, each a patch on the last.
+fn keeper() -> impl FnMut(&str, &Value, &str) -> Vec<String> {
+    let mut count = 0;
+    let mut parent = Value::Null;
+    move |method, params, id| match method {
+        "tools/call" => {
+            count += 1;
+            let checkpoint = format!("c{count}");
+            let mut state = json!({"checkpoint": checkpoint, "parent": parent});
+            match params.get("state") {
+                None => state["data"] = json!({"notes": [count]}),
+                Some(_) => state["patch"] = json!([{"op": "add", "path": "/notes/-", "value": count}]),
+            }
+            parent = checkpoint.into();
+            result(id, &json!({"content": [], "state": state}))
+        }
+        "state/rollback" if params["checkpoint"] == "gone" => {
+            let error = json!({"code": -32005, "message": "Checkpoint not found", "data": {"checkpoint": "gone"}});
+            vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)]
+        }
+        "state/rollback" if params["checkpoint"] == "c2" => {
+            result(id, &json!({"checkpoint": "c2", "success": false, "reason": "sent already"}))
+        }
+        "state/rollback" => {
+            parent = params["checkpoint"].clone();
+            result(id, &json!({"checkpoint": params["checkpoint"], "success": true}))
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn c28_c29_c32_c33_c34_state_goes_along_rolls_back_and_branches() {
+    let mut stage = stage(vec![("m", live(block(), keeper()))], &[]);
+    for _ in 0..3 {
+        stage.order(call("note", json!({})));
+    }
+    stage.order(room("rollback", json!({"checkpoint": "c1"})));
+    assert_eq!(stage.by("state/rollback")[0]["params"], json!({"featureSet": "notes.edit", "checkpoint": "c1"}));
+    assert_eq!(stage.done.last(), Some(&Done::Ok));
+    stage.order(call("note", json!({})));
+    stage.order(call("note", json!({})));
+    let states: Vec<Value> = stage.by("tools/call").iter().map(|call| call["params"]["state"].clone()).collect();
+    let notes = |list: Value| json!({"notes": list});
+    assert_eq!(states, [Value::Null, notes(json!([1])), notes(json!([1, 2])), notes(json!([1])), notes(json!([1, 4]))]);
+    for (checkpoint, why) in [("c2", "sent already"), ("gone", "-32005")] {
+        stage.order(room("rollback", json!({"checkpoint": checkpoint, "set": "notes.edit"})));
+        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+    }
+    stage.order(room("rollback", json!({"checkpoint": "c1", "set": "files.edit"})));
+    assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains("notes.edit")));
+    assert_eq!(stage.by("state/rollback").len(), 3);
+    let tree = &stage.host.state()["mcpl"][0]["states"]["notes.edit"];
+    assert_eq!((&tree["current"], tree["checkpoints"].as_array().map(Vec::len)), (&json!("c5"), Some(5)));
+    assert!(stage.told("odd").is_empty(), "{:?}", stage.told("odd"));
+}
+
+#[test]
+fn c32_c36_a_host_may_have_checkpoints_only_or_nothing() {
+    let opaque = |method: &str, _: &Value, id: &str| match method {
+        "tools/call" => result(id, &json!({"content": [], "state": {"checkpoint": "k", "parent": null}})),
+        _ => Vec::new(),
+    };
+    for (how, checkpoint) in [("full", json!("k")), ("minimal", json!("k")), ("ignore", Value::Null)] {
+        let mut stage = stage(vec![("m", live(block(), opaque))], &[("mcpl.state", None, json!(how))]);
+        stage.order(call("note", json!({})));
+        stage.order(call("note", json!({})));
+        let params = &stage.by("tools/call")[1]["params"];
+        assert_eq!((&params["checkpoint"], params.get("state")), (&checkpoint, None), "{how}");
+    }
+}
+
+#[test]
+fn c37_c38_c39_c41_f3_an_event_begins_a_turn_once_and_its_inference_links_to_the_hooks() {
+    let mut stage = live_stage(&[]);
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.pass();
+    let answer = stage.answer(json!(1));
+    assert_eq!(answer["accepted"], true);
+    assert_eq!(Mcpl.descriptor().schemas.check("push/event:result", &answer).expect("a schema"), []);
+    assert_eq!(stage.told("event")[0].data["wake"], "yes");
+    let before = &stage.by("context/beforeInference")[0]["params"];
+    assert_eq!((&before["inferenceId"], &before["userMessage"]), (&answer["inferenceId"], &Value::Null));
+    assert_eq!(stage.by("context/afterInference")[0]["params"]["inferenceId"], answer["inferenceId"]);
+    let prompt = stage.prompts[0].to_text();
+    assert!(prompt.contains("> news e1") && !stage.prompts[0].parts.iter().any(|part| part.origin.is_none()));
+    assert_eq!(stage.done.last(), Some(&Done::Woken { turn: 1, answer: "ok".to_owned() }));
+    stage.says(0, &event(2, "memory.proactive", "e1"));
+    assert_eq!(stage.answer(json!(2)), json!({"accepted": false, "reason": "duplicate"}));
+    stage.now += Duration::from_secs(3601);
+    stage.says(0, &event(3, "memory.proactive", "e1"));
+    assert_eq!(stage.answer(json!(3))["accepted"], true);
+    stage.pass();
+    let mut odd = event(4, "memory.proactive", "e4");
+    odd["params"]["payload"]["content"] = json!("a string");
+    stage.says(0, &odd);
+    stage.pass();
+    assert!(stage.odd("is a string") && stage.answer(json!(4))["accepted"] == true);
+    odd["id"] = json!(5);
+    odd["params"]["eventId"] = json!("e5");
+    odd["params"]["payload"] = json!({});
+    stage.says(0, &odd);
+    assert_eq!(stage.answer(json!(5))["code"], -32602);
+    stage.fits();
+}
+
+#[test]
+fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
+    let lane = |how: &str| {
+        let mut stage = live_stage(&[("mcpl.push", None, json!(how)), ("mcpl.push_waiting", None, json!(2))]);
+        let outputs = stage.host.order(stage.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
+        stage.play(outputs);
+        // The turn waits for its hook meanwhile, of which the events say nothing.
+        let outputs = stage.host.receive(stage.now, ServerId(0), &hook_answer(&stage));
+        stage.play(outputs);
+        stage
+    };
+    let mut queue = lane("queue");
+    for n in 1..=3 {
+        queue.says(0, &event(n, "memory.proactive", &format!("e{n}")));
+    }
+    assert_eq!(queue.answer(json!(1)), json!({"accepted": true}));
+    assert_eq!(queue.told("event")[0].data["wake"], "no");
+    assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 wait")));
+    assert_eq!(queue.prompts.len(), 1);
+    assert!(queue.turn("y").contains("news e2"));
+    let mut refuse = lane("refuse");
+    refuse.says(0, &event(1, "memory.proactive", "e1"));
+    assert_eq!(refuse.answer(json!(1))["accepted"], false);
+    // While a turn runs, events gather; in a batch they share what they begin.
+    let mut batch = live_stage(&[("mcpl.push", None, json!("batch")), ("mcpl.nested", None, json!("allow"))]);
+    let outputs = batch.host.order(batch.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
+    batch.play(outputs);
+    batch.says(0, &event(1, "memory.proactive", "e1"));
+    batch.says(0, &event(2, "memory.proactive", "e2"));
+    assert_eq!(batch.answer(json!(1)), batch.answer(json!(2)));
+    batch.pass();
+    assert_eq!(batch.done.len(), 3);
+    let prompt = batch.prompts[1].to_text();
+    assert!(prompt.contains("news e1") && prompt.contains("news e2"));
+}
+
+fn hook_answer(stage: &Stage) -> Vec<u8> {
+    let id = stage.by("context/beforeInference").last().expect("asked")["id"].clone();
+    json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval", "contextInjections": []}})
+        .to_string()
+        .into_bytes()
+}
+
+/// Answers a hook before the inference with one injection at each position, in a server's name.
+fn remembering(name: &'static str) -> impl FnMut(&str, &Value, &str) -> Vec<String> {
+    move |method, _, id| {
+        let at =
+            |position: &str, content: Value| json!({"namespace": "memory", "position": position, "content": content});
+        let injections = json!([
+            at("afterUser", json!(format!("{name} after"))),
+            at(
+                "system",
+                json!([{"type": "text", "text": format!("{name} system")}, {"type": "resource", "uri": "m://1"}])
+            ),
+            at("beforeUser", json!(format!("{name} before"))),
+            at("elsewhere", json!("nowhere")),
+        ]);
+        match method {
+            "context/beforeInference" => {
+                result(id, &json!({"featureSet": "memory.retrieval", "contextInjections": injections}))
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[test]
+fn c42_c44_c45_c52_servers_add_context_at_three_positions_in_the_hosts_order() {
+    let servers = vec![("a", live(block(), remembering("a"))), ("b", live(block(), remembering("b")))];
+    let mut stage = stage(servers, &[]);
+    let prompt = stage.turn("hello");
+    let order = ["a system", "[resource m://1]", "b system", "a before", "b before", "hello", "a after", "b after"];
+    let places: Vec<usize> = order.iter().map(|text| prompt.find(text).expect(text)).collect();
+    assert!(places.is_sorted(), "{prompt}");
+    assert!(!prompt.contains("nowhere"));
+    let params = &stage.by("context/beforeInference")[0]["params"];
+    assert_eq!((&params["userMessage"], &params["turnIndex"]), (&json!("hello"), &json!(0)));
+    assert_eq!(params["model"]["id"], "echo");
+    // C11
+    assert!(params.get("featureSet").is_none());
+    stage.turn("again");
+    // C43
+    let again = &stage.by("context/beforeInference")[2]["params"];
+    assert_eq!(again["turnIndex"], 1);
+    assert_ne!(again["inferenceId"], params["inferenceId"]);
+    stage.order(Order::Turn { text: "task".to_owned(), agent: Agent::Sub });
+    assert_eq!(stage.by("context/beforeInference").len(), 4);
+    stage.fits();
+}
+
+#[test]
+fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
+    let answers = |set: Value| {
+        move |method: &str, _: &Value, id: &str| match method {
+            "context/beforeInference" => {
+                let injection = json!({"namespace": "n", "position": "system", "content": "told"});
+                result(id, &json!({"featureSet": set, "contextInjections": [injection]}))
+            }
+            _ => Vec::new(),
+        }
+    };
+    let off = [("mcpl.disabled", None, json!("memory.proactive"))];
+    for (set, is_taken) in [
+        (json!("memory.retrieval"), true),
+        (json!("memory.proactive"), false),
+        (json!("no.such"), false),
+        (Value::Null, true),
+    ] {
+        let mut stage = stage(vec![("m", live(block(), answers(set.clone())))], &off);
+        assert_eq!(stage.turn("x").contains("told"), is_taken, "{set}");
+        assert_eq!(stage.told("dropped").len(), usize::from(!is_taken));
+    }
+}
+
+#[test]
+fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
+    let mut both = json!({"conversationEvents": {"onUserMessage": true}});
+    both["experimental"]["mcpl"] = block();
+    let mut stage = stage(vec![("m", server(both, silent)), ("n", live(block(), remembering("n")))], &[]);
+    let prompt = stage.turn("x");
+    assert_eq!(stage.now, Duration::from_secs(5));
+    assert!(prompt.contains("n system"));
+    let timed_out = stage.facts.iter().find(|fact| fact.room == "mcpl" && fact.what == "timed out").expect("told");
+    assert_eq!(timed_out.data["outcome"], "timeout");
+    let id = stage.by("context/beforeInference")[0]["id"].clone();
+    stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));
+    assert!(stage.facts.iter().any(|fact| fact.room == "mcpl" && fact.what == "late"));
+}
+
+/// A server that may change answers, and does so by this.
+fn redacting(from: &'static str, to: &'static str) -> Script {
+    let mut strict = block();
+    strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
+    live(strict, move |method, params, id| match method {
+        "context/afterInference" => {
+            let text = params["assistantMessage"].as_str().unwrap_or_default().replace(from, to);
+            result(id, &json!({"featureSet": "memory.extraction", "modifiedResponse": text}))
+        }
+        _ => Vec::new(),
+    })
+}
+
+#[test]
+fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_of_it() {
+    let hooks = json!({"tools": {}, "hooks": {"declarations": [text_hook("post_request", "suggestion", "posted")]}});
+    let servers = vec![
+        ("one", redacting("ok", "fine")),
+        ("listens", live(block(), silent)),
+        ("two", redacting("fine", "splendid")),
+        (
+            "hooked",
+            server(hooks, |method, _, id| match method {
+                "tools/list" => result(id, &json!({"tools": []})),
+                _ => Vec::new(),
+            }),
+        ),
+    ];
+    let mut stage = stage(servers, &[("mcpl.before_timeout", None, json!("0s"))]);
+    assert!(stage.host.rewrites());
+    stage.turn("x");
+    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: "splendid".to_owned() }));
+    let after = stage.by("context/afterInference");
+    let seen: Vec<(bool, &str)> = after
+        .iter()
+        .map(|sent| (sent.get("id").is_some(), sent["params"]["assistantMessage"].as_str().unwrap()))
+        .collect();
+    assert_eq!(seen, [(true, "ok"), (true, "fine"), (false, "splendid")]);
+    assert_eq!(after[0]["params"]["inferenceId"], stage.by("context/beforeInference")[0]["params"]["inferenceId"]);
+    assert_eq!(after[0]["params"]["usage"], json!({"inputTokens": 1, "outputTokens": 1}));
+    let at = |what: &str| stage.facts.iter().position(|fact| fact.what == what).expect(what);
+    assert!(at("rewritten") < stage.facts.iter().rposition(|fact| fact.what == "fires").expect("fired"));
+    assert!(stage.turn("y").contains("splendid"));
+    stage.fits();
+}
+
+#[test]
+fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
+    for (how, shown) in [("open", "ok"), ("closed", "[the answer is withheld: m has to see it first")] {
+        let mut strict = block();
+        strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
+        let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!(how))]);
+        stage.turn("x");
+        assert_eq!(stage.now, Duration::from_secs(10));
+        let Some(Done::Turn { answer, .. }) = stage.done.last() else { panic!("a turn") };
+        assert!(answer.starts_with(shown), "{answer}");
+        assert_eq!(stage.told("withheld").len(), usize::from(how == "closed"));
+    }
+}
+
+#[test]
+fn c50_c51_a_hook_sets_off_no_inference_and_no_turn() {
+    let within = |method: &str, _: &Value, id: &str| match method {
+        "context/beforeInference" => {
+            let mut said =
+                vec![infer(json!("i"), json!({})).to_string(), event(9, "memory.proactive", "e9").to_string()];
+            said.extend(result(id, &json!({"featureSet": "memory.retrieval", "contextInjections": []})));
+            said
+        }
+        _ => Vec::new(),
+    };
+    let mut strict = stage(vec![("m", live(block(), within))], &[]);
+    strict.turn("x");
+    assert_eq!(strict.answer(json!("i"))["code"], -32600);
+    assert_eq!(strict.answer(json!(9)), json!({"accepted": true}));
+    assert_eq!((strict.done.len(), strict.inferences.len()), (2, 0));
+    let mut free = stage(vec![("m", live(block(), within))], &[("mcpl.nested", None, json!("allow"))]);
+    free.turn("x");
+    // The event begins a turn, whose hook asks again and tells of the event again, in vain.
+    assert_eq!((free.done.len(), free.inferences.len()), (3, 2));
+}
+
+#[test]
+fn c53_c54_c55_c56_an_inference_streams_in_order_and_ends_with_the_whole() {
+    let mut stage = live_stage(&[]);
+    stage.says(0, &infer(json!(18), json!({"stream": true, "preferences": {"maxTokens": 9, "temperature": 0.5}})));
+    stage.says(0, &infer(json!("s"), json!({})));
+    let [streamed, plain] = &stage.inferences[..] else { panic!("two inferences") };
+    assert_eq!((streamed.max_tokens, streamed.temperature, streamed.stream), (Some(9), Some(0.5), true));
+    assert_eq!(streamed.messages, [Said { role: "user", text: "Summarize".to_owned() }]);
+    let (streamed, plain) = (streamed.token, plain.token);
+    stage.piece(streamed, "Consolidated ");
+    stage.piece(plain, "no stream");
+    stage.piece(streamed, "memory ");
+    assert!(stage.is_open(json!(18)));
+    let text = "Consolidated memory summary".to_owned();
+    stage.inferred(streamed, Ok(Inferred { text: text.clone(), finish: Finish::MaxTokens }));
+    stage.inferred(plain, Ok(Inferred { text: "no stream".to_owned(), finish: Finish::EndTurn }));
+    let chunks = stage.by("inference/chunk");
+    let deltas: String = chunks.iter().filter_map(|chunk| chunk["params"]["delta"].as_str()).collect();
+    assert_eq!(deltas, text);
+    let indices: Vec<_> =
+        chunks.iter().map(|chunk| (&chunk["params"]["requestId"], chunk["params"]["index"].as_u64())).collect();
+    let id = json!(18);
+    assert_eq!(indices, [(&id, Some(0)), (&id, Some(1)), (&id, Some(2))]);
+    let whole = json!({"content": text, "model": "echo", "finishReason": "max_tokens",
+        "usage": {"inputTokens": 3, "outputTokens": 7}});
+    assert_eq!(stage.answer(json!(18)), whole);
+    assert_eq!(stage.answer(json!("s"))["finishReason"], "end_turn");
+    assert_eq!(Mcpl.descriptor().schemas.check("inference/request:result", &whole).expect("a schema"), []);
+    stage.fits();
+}
+
+#[test]
+fn c53_inferences_fail_are_withdrawn_and_end_with_the_session() {
+    let mut stage = live_stage(&[]);
+    stage.says(0, &infer(json!(1), json!({"messages": []})));
+    stage.says(0, &infer(json!(2), json!({"messages": [{"content": "x"}]})));
+    assert_eq!((&stage.answer(json!(1))["code"], &stage.answer(json!(2))["code"]), (&json!(-32602), &json!(-32602)));
+    for id in 3..=5 {
+        stage.says(0, &infer(json!(id), json!({})));
+    }
+    let tokens: Vec<u64> = stage.inferences.iter().map(|inference| inference.token).collect();
+    stage.inferred(tokens[0], Err("out of memory".to_owned()));
+    assert!(stage.answer(json!(3))["message"].as_str().is_some_and(|why| why.contains("out of memory")));
+    stage.says(0, &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}));
+    stage.inferred(tokens[1], Ok(Inferred::default()));
+    assert!(stage.is_open(json!(4)));
+    stage.order(Order::End);
+    assert_eq!(stage.answer(json!(5))["code"], -32603);
+}
+
+#[test]
+fn c58_inferences_are_routed_and_have_budgets() {
+    let routes = json!("conversation:c1=model,memory.*=deny");
+    let mut routed = live_stage(&[("mcpl.route", None, routes)]);
+    routed.says(0, &infer(json!(1), json!({})));
+    routed.says(0, &infer(json!(2), json!({"conversationId": "c1"})));
+    assert_eq!(routed.answer(json!(1))["code"], -32000);
+    assert_eq!(routed.inferences.len(), 1);
+    let mut few = live_stage(&[("mcpl.inferences", None, json!(1))]);
+    few.says(0, &infer(json!(1), json!({})));
+    few.says(0, &infer(json!(2), json!({})));
+    assert_eq!((few.inferences.len(), &few.answer(json!(2))["code"]), (1, &json!(-32000)));
+    let mut dear = live_stage(&[("mcpl.inference_tokens", None, json!(5))]);
+    dear.says(0, &infer(json!(1), json!({})));
+    let token = dear.inferences[0].token;
+    dear.inferred(token, Ok(Inferred { text: "a long answer".to_owned(), finish: Finish::EndTurn }));
+    dear.says(0, &infer(json!(2), json!({})));
+    assert_eq!(dear.answer(json!(2))["code"], -32000);
+}
+
+#[test]
+fn c59_the_model_is_told_of() {
+    let mut stage = live_stage(&[]);
+    stage.says(0, &request(json!(0), "model/info", json!({})));
+    let info = stage.answer(json!(0));
+    assert_eq!(Mcpl.descriptor().schemas.check("model/info:result", &info).expect("a schema"), []);
+    stage.order(room("model-info", json!({})));
+    assert_eq!(stage.told("model info").last().expect("told").data, info);
+}
+
+fn channel(id: &str, direction: &str) -> Value {
+    json!({"id": id, "type": "chat", "label": format!("label of {id}"), "direction": direction,
+        "address": {"guild": "acme", "channel": id}})
+}
+
+/// A server with three channels, which publishes.
+fn connector() -> Script {
+    live(block(), |method, params, id| match method {
+        "channels/publish" => result(id, &json!({"delivered": true, "messageId": "p1"})),
+        "channels/open" if params["type"] == "broken" => {
+            vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32024,"message":"Channel open failed"}}}}"#)]
+        }
+        "channels/open" => result(id, &json!({"channel": channel("opened", "bidirectional")})),
+        "channels/close" => result(id, &json!({"closed": true})),
+        "channels/list" => result(id, &json!({"channels": [channel("two", "bidirectional")]})),
+        "context/beforeInference" => result(id, &json!({"featureSet": "memory.retrieval", "contextInjections": []})),
+        _ => Vec::new(),
+    })
+}
+
+fn connected(set: &[(&str, Option<&str>, Value)]) -> Stage {
+    let mut stage = stage(vec![("c", connector())], set);
+    let channels = [channel("in", "inbound"), channel("out", "outbound"), channel("two", "bidirectional")];
+    stage.says(0, &request(json!("r"), "channels/register", json!({"channels": channels})));
+    stage
+}
+
+fn incoming(id: i64, messages: &[(&str, &str)]) -> Value {
+    let message = |(channel, message): &(&str, &str)| {
+        json!({"channelId": channel, "messageId": message, "threadId": "t", "author": {"id": "u", "name": "Alice"},
+            "timestamp": "2026-03-05T10:30:00Z", "content": [{"type": "text", "text": format!("asks {message}")}]})
+    };
+    let messages: Vec<Value> = messages.iter().map(message).collect();
+    request(id.into(), "channels/incoming", json!({"messages": messages}))
+}
+
+#[test]
+fn c61_c62_c63_c64_channels_are_registered_changed_and_listed() {
+    let mut stage = connected(&[]);
+    assert_eq!(stage.answer(json!("r")), json!({}));
+    stage.says(
+        0,
+        &json!({"jsonrpc": "2.0", "method": "channels/changed", "params": {
+        "added": [channel("new", "inbound"), channel("two", "inbound")], "removed": ["in", "never"],
+        "updated": [channel("out", "inbound"), channel("other", "inbound")]}}),
+    );
+    stage.says(0, &request(json!("l"), "channels/list", json!({})));
+    let listed = stage.answer(json!("l"));
+    let ids: Vec<&str> = listed["channels"].as_array().unwrap().iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(ids, ["new", "other", "out", "two"]);
+    for odd in ["two is registered twice", "never is removed", "other is updated"] {
+        assert!(stage.odd(odd), "{odd}");
+    }
+    stage.says(0, &request(json!("b"), "channels/register", json!({})));
+    assert_eq!(stage.answer(json!("b"))["code"], -32602);
+    stage.order(room("channel-list", json!({})));
+    assert_eq!(stage.by("channels/list").len(), 1);
+    assert_eq!(stage.done.last(), Some(&Done::Ok));
+}
+
+#[test]
+fn c65_channels_are_opened_and_closed_by_hand() {
+    let mut stage = connected(&[]);
+    stage.order(room("channel-open", json!({"type": "chat", "address": {"channel": "x"}})));
+    stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
+    assert_eq!(stage.done[1..], [Done::Ok, Done::Ok]);
+    stage.order(room("channel-close", json!({"channel": "opened"})));
+    stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
+    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("is closed")));
+    for (order, params, why) in [
+        ("channel-open", json!({"type": "broken"}), "-32024"),
+        ("channel-close", json!({"channel": "nowhere"}), "-32023"),
+        ("channel-open", json!({}), "type is missing"),
+        ("no-such-order", json!({}), "channel-open"),
+    ] {
+        stage.order(room(order, params));
+        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+    }
+    stage.fits();
+}
+
+#[test]
+fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderated() {
+    let mut stage = connected(&[("mcpl.chunk_bytes", None, json!("4"))]);
+    let long = ModelReply { text: "täglich um acht".to_owned(), tool_calls: Vec::new() };
+    stage.replies.push_back(long);
+    stage.says(0, &incoming(1, &[("two", "m1"), ("two", "m2")]));
+    stage.pass();
+    let results = stage.answer(json!(1));
+    assert_eq!(results["results"][1], json!({"messageId": "m2", "accepted": true, "conversationId": "session-1"}));
+    assert!(
+        stage.prompts[0].to_text().contains("> Alice: asks m1\n  > Alice: asks m2"),
+        "{}",
+        stage.prompts[0].to_text()
+    );
+    // C42: the hook learns of the channel.
+    let channels = json!({"candidates": ["ui", "out", "two"],
+        "incoming": {"channelId": "two", "messageId": "m2", "threadId": "t"}, "defaultOutgoing": {"channelId": "two"}});
+    assert_eq!(stage.by("context/beforeInference")[0]["params"]["channels"], channels);
+    let chunks = stage.by("channels/outgoing/chunk");
+    let text: String = chunks.iter().filter_map(|chunk| chunk["params"]["delta"].as_str()).collect();
+    assert_eq!((text.as_str(), chunks[1]["params"]["index"].as_u64()), ("täglich um acht", Some(1)));
+    let complete = &stage.by("channels/outgoing/complete")[0]["params"];
+    assert_eq!(complete["content"], json!([{"type": "text", "text": "täglich um acht"}]));
+    let published = &stage.by("channels/publish")[0];
+    assert!(published["id"].is_number() && published["params"]["channelId"] == "two");
+    assert_eq!(stage.told("published")[0].data["message_id"], "p1");
+    stage.fits();
+    let mut quiet = connected(&[("mcpl.publish", None, json!("notification"))]);
+    quiet.says(0, &incoming(1, &[("two", "m1")]));
+    quiet.pass();
+    assert!(quiet.by("channels/publish")[0].get("id").is_none());
+    // What only comes in is not answered.
+    quiet.says(0, &incoming(2, &[("in", "m1")]));
+    quiet.pass();
+    assert_eq!(quiet.by("channels/publish").len(), 1);
+}
+
+#[test]
+fn c68_c69_c70_every_message_has_its_result() {
+    let mut stage = connected(&[]);
+    stage.says(0, &incoming(1, &[("two", "m1"), ("nowhere", "m2"), ("out", "m3"), ("two", "m1"), ("in", "m4")]));
+    let answer = stage.answer(json!(1));
+    assert_eq!(Mcpl.descriptor().schemas.check("channels/incoming:result", &answer).expect("a schema"), []);
+    let results: Vec<(&str, bool)> = answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["messageId"].as_str().unwrap(), one["accepted"] == true))
+        .collect();
+    assert_eq!(results, [("m1", true), ("m2", false), ("m3", false), ("m1", false), ("m4", true)]);
+    assert!(answer["results"][1]["reason"].as_str().is_some_and(|why| why.contains("Unknown channel")));
+    stage.pass();
+    assert_eq!(stage.prompts.len(), 2);
+    stage.says(0, &request(json!(2), "channels/incoming", json!({"messages": [{"channelId": "two"}]})));
+    assert_eq!(stage.answer(json!(2))["code"], -32602);
+    let mut notified = incoming(3, &[("two", "m9")]);
+    notified.as_object_mut().unwrap().remove("id");
+    stage.says(0, &notified);
+    assert!(stage.odd("is a notification"));
+}
+
+#[test]
+fn c70_c71_c73_amb_c10_only_what_is_permitted_is_published() {
+    let set = [("mcpl.whitelist", None, json!("chat:acme/*")), ("mcpl.blacklist", None, json!("two"))];
+    let mut stage = connected(&set);
+    for (channel, outcome) in
+        [("out", ""), ("two", "-32017"), ("in", "-32017"), ("nowhere", "-32023"), ("thinking", "-32017")]
+    {
+        stage.order(room("channel-publish", json!({"channel": channel, "text": "hi", "notify": true})));
+        match (stage.done.last(), outcome) {
+            (Some(Done::Ok), "") => {}
+            (Some(Done::Failed(why)), code) => assert!(why.contains(code), "{channel}: {why}"),
+            other => panic!("{channel}: {other:?}"),
+        }
+    }
+    assert_eq!(stage.by("channels/publish").len(), 1);
+    stage.order(room("feature-sets", json!({"disable": "channels.*"})));
+    stage.order(room("channel-publish", json!({"channel": "out", "text": "hi"})));
+    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("no feature set")));
+    stage.says(0, &incoming(1, &[("in", "m1")]));
+    assert_eq!(stage.answer(json!(1))["results"][0]["accepted"], false);
+}
+
+#[test]
+fn c74_what_is_done_is_told_with_its_set_inference_and_outcome() {
+    let mut stage = live_stage(&[]);
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.pass();
+    let told = &stage.told("event")[0];
+    assert_eq!(told.server, Some(ServerId(0)));
+    assert_eq!((&told.data["feature_set"], &told.data["outcome"]), (&json!("memory.proactive"), &json!("success")));
+    assert_eq!(told.data["inference_id"], stage.answer(json!(1))["inferenceId"]);
+}
+
+#[test]
+fn c39_ten_thousand_events_are_each_answered_once_and_duplicates_refused() {
+    let mut stage = live_stage(&[("mcpl.push", None, json!("queue")), ("mcpl.push_waiting", None, json!("none"))]);
+    for n in 0..10_000 {
+        stage.says(0, &event(n, "memory.proactive", &format!("e{}", n - n % 2)));
+    }
+    let answers = stage.sent.iter().filter(|(_, text)| text.contains("\"accepted\":"));
+    let (accepted, refused): (Vec<_>, Vec<_>) = answers.partition(|(_, text)| text.contains("\"accepted\":true"));
+    assert_eq!((accepted.len(), refused.len()), (5000, 5000));
+    assert!(refused.iter().all(|(_, text)| text.contains("duplicate")));
+}
+
+#[test]
+fn after_the_end_nothing_begins() {
+    let mut stage = live_stage(&[]);
+    stage.order(Order::End);
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.says(0, &infer(json!(2), json!({})));
+    assert_eq!(stage.answer(json!(1)), json!({"accepted": false, "reason": "the session ends"}));
+    assert_eq!((&stage.answer(json!(2))["code"], stage.inferences.len()), (&json!(-32000), 0));
+}
+
+/// Events, tools with state, rollbacks, scopes that are denied, inferences that stream, and bursts of messages.
+#[test]
+fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
+    let run = || {
+        let set = [("mcpl.scope", Some("m"), json!("deny")), ("mcpl.before_timeout", None, json!("0s"))];
+        let mut stage = stage(vec![("m", live(block(), keeper())), ("c", connector())], &set);
+        stage
+            .says(1, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));
+        for n in 0..250 {
+            let id = n * 10;
+            stage.turn(&format!("turn {n}"));
+            stage.says(0, &event(id, "memory.proactive", &format!("e{n}")));
+            stage.pass();
+            let burst: Vec<String> = (0..3).map(|m| format!("m{n}-{m}")).collect();
+            let burst: Vec<(&str, &str)> = burst.iter().map(|message| ("two", message.as_str())).collect();
+            stage.says(1, &incoming(id + 1, &burst));
+            stage.pass();
+            stage.says(0, &infer(json!(id + 2), json!({"stream": true})));
+            let token = stage.inferences[n as usize].token;
+            stage.piece(token, "some ");
+            stage.inferred(token, Ok(Inferred { text: "some text".to_owned(), finish: Finish::EndTurn }));
+            stage.says(0, &elevate(id + 3, "/etc/hosts"));
+            stage.order(call("note", json!({})));
+            if n % 10 == 9 {
+                stage.order(room("rollback", json!({"server": "m", "checkpoint": "c1"})));
+            }
+            stage.order(Order::Turn { text: "task".to_owned(), agent: Agent::Sub });
+        }
+        stage.order(Order::End);
+        let answered: Vec<i64> = stage
+            .sent
+            .iter()
+            .map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"))
+            .filter(|message| message.get("method").is_none())
+            .filter_map(|message| message["id"].as_i64())
+            .collect();
+        let asked: Vec<i64> = (0..250).flat_map(|n| (0..4).map(move |m| n * 10 + m)).collect();
+        assert_eq!(answered, asked);
+        let turns = stage.done.iter().filter(|done| matches!(done, Done::Turn { .. } | Done::Woken { .. })).count();
+        assert_eq!(turns, 1000);
+        stage.fits();
+        stage.sent
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_server_that_goes_leaves_nothing_waiting() {
+    let strict = [("mcpl.on_failure", None, json!("closed"))];
+    let mut stage = stage(vec![("one", redacting("a", "b")), ("m", live(block(), silent))], &strict);
+    stage.says(1, &infer(json!(1), json!({})));
+    stage.says(1, &elevate(2, "/x"));
+    let outputs = stage.host.order(stage.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
+    stage.play(outputs);
+    let outputs = stage.host.closed(stage.now, ServerId(1), None);
+    stage.play(outputs);
+    assert!(stage.host.is_idle() && stage.host.next_wake().is_none());
+    let token = stage.inferences[0].token;
+    stage.inferred(token, Ok(Inferred::default()));
+    assert!(stage.is_open(json!(1)));
+}
+
+#[test]
+fn every_slot_of_the_rooms_has_a_place_of_its_own() {
+    let mut places: Vec<_> =
+        REGISTRY.iter().flat_map(|room| room.slots()).map(|slot| (slot.place, slot.rank)).collect();
+    let count = places.len();
+    places.sort();
+    places.dedup();
+    assert_eq!(places.len(), count);
+}

@@ -246,7 +246,7 @@ pub enum Moment<'a> {
     /// A turn's first prompt is about to be laid out.
     Prompt(Agent),
     /// The model has answered, and rooms have made of it what they may ([`HostSide::rewrite`]).
-    Answered(&'a str),
+    Answered(Agent, &'a str),
     /// A turn is over.
     TurnOver(Agent),
     /// The host has rewritten its transcript in short.

@@ -477,8 +477,8 @@ pub trait HostSide {
     /// What came of a request of the room's. A late answer comes after [`Reply::TimedOut`].
     fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &Reply<'_>) {}
 
-    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may add
-    /// members to the params of the request, or refuse it with a reason.
+    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may
+    /// add members to the params of the request, or refuse it with a reason.
     fn gate(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _params: &mut Value) -> Result<(), String> {
         Ok(())
     }

@@ -10,7 +10,8 @@ fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 
     let capabilities = json!({"tools": {}, "experimental": {"mcpl": block}});
     server(capabilities, move |method, params, id| match method {
         "tools/list" => {
-            let tools = json!([{"name": "edit", "featureSet": "files.edit"}, {"name": "note", "_meta": {"featureSet": "notes.edit"}}]);
+            let note = json!({"name": "note", "_meta": {"featureSet": "notes.edit"}});
+            let tools = json!([{"name": "edit", "featureSet": "files.edit"}, note]);
             result(id, &json!({"tools": tools}))
         }
         _ => more(method, params, id),

@@ -246,7 +246,7 @@ pub enum Moment<'a> {
     /// A turn's first prompt is about to be laid out.
     Prompt(Agent),
     /// The model has answered, and rooms have made of it what they may ([`HostSide::rewrite`]).
-    Answered(&'a str),
+    Answered(Agent, &'a str),
     /// A turn is over.
     TurnOver(Agent),
     /// The host has rewritten its transcript in short.
@@ -477,8 +477,8 @@ pub trait HostSide {
     /// What came of a request of the room's. A late answer comes after [`Reply::TimedOut`].
     fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &Reply<'_>) {}
 
-    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may add
-    /// members to the params of the request, or refuse it with a reason.
+    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may
+    /// add members to the params of the request, or refuse it with a reason.
     fn gate(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _params: &mut Value) -> Result<(), String> {
         Ok(())
     }

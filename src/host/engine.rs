@@ -2,9 +2,10 @@
 //! orders and the model's replies come in; messages, facts and prompts go out.
 //!
 //! A turn: the user's message goes to all rooms, which ask their servers; once all have settled, the prompt is laid out
-//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, one after another
-//! to those that may make another of it, then to all; and the turn is over for them. A room may begin a turn without a
-//! message. Orders and such turns are done one after another. Inferences that rooms ask for go on beside all that.
+//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, first to those
+//! that may make another of it, one after another, then to all; and the turn is over for them. A room may begin a turn
+//! without a message. Orders and such turns are done one after another. Inferences that rooms ask for go on beside all
+//! that.
 //!
 //! Never: tokio, sockets, clocks, printing, a proposal's name.
 

@@ -18,8 +18,9 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 pub fn fact(fact: &Fact, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
     let style = match fact.what {
-        "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" => palette.warning,
-        "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" => palette.error,
+        "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
+        | "dropped" | "unadvertised" | "not offered" | "withheld" => palette.warning,
+        "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" | "tool refused" => palette.error,
         _ => palette.faint,
     };
     let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::engine::{
     select, tool_result_text,
 };
 use crate::extension::host::{
-    HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, ServerView, Slot, ToolUse, cut,
+    Agent, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, ServerView, Slot, ToolUse, cut,
 };
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
 use crate::wire::MessageKind;
@@ -375,10 +375,14 @@ impl HostSide for Side {
             Moment::SessionStart => self.event(cx, EventKind::SessionStart),
             Moment::SessionEnd => self.event(cx, EventKind::SessionEnd),
             Moment::UserMessage { .. } => self.event(cx, EventKind::PreRequest),
-            Moment::Answered(_) => self.event(cx, EventKind::PostRequest),
+            Moment::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
             Moment::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
             Moment::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
-            Moment::TurnBegins(_) | Moment::Prompt(_) | Moment::TurnOver(_) | Moment::Compacted => return,
+            Moment::TurnBegins(_)
+            | Moment::Answered(..)
+            | Moment::Prompt(_)
+            | Moment::TurnOver(_)
+            | Moment::Compacted => return,
         };
         self.fire(cx, &event);
     }

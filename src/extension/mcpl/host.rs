@@ -20,7 +20,7 @@ mod tools;
 pub use knobs::KNOBS;
 
 use super::{DESCRIPTOR, PUSH_EVENT};
-use crate::extension::host::{Agent, Heard, HostCx, HostSide, Inferred, Moment, Place, Refused, Reply, ServerId};
+use crate::extension::host::{Heard, HostCx, HostSide, Inferred, Moment, Place, Refused, Reply, ServerId};
 use crate::extension::host::{ModelView, Slot, ToolUse, Usage};
 use crate::extension::policy::{Policies, Policy};
 use crate::extension::recent::Recent;
@@ -312,8 +312,8 @@ impl HostSide for Side {
     fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
         match moment {
             Moment::TurnBegins(begins) => self.begin(cx, begins),
-            Moment::Answered(text) => self.answered(cx, text),
-            Moment::TurnOver(Agent::Main) => self.turn = None,
+            Moment::Answered(_, text) => self.answered(cx, text),
+            Moment::TurnOver(_) => self.turn = None,
             Moment::SessionEnd => self.end(cx),
             _ => {}
         }

@@ -149,16 +149,16 @@ impl Host {
         }
         turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
-        let agent = turn.agent;
         self.turn = Some(turn);
-        self.proceed(now, if agent == Agent::Main { Next::Rewrite(0) } else { Next::TurnOver });
+        self.proceed(now, Next::Rewrite(0));
     }
 
     /// Lets one room after another make another answer of the model's; then it is the answer for all.
     pub(super) fn rewrite(&mut self, now: Duration, at: usize) {
-        let Some((answer, usage)) = self.turn.as_ref().map(|turn| (turn.answer.clone(), turn.usage)) else { return };
+        let Some(turn) = &self.turn else { return };
+        let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
         if at >= self.rooms.len() {
-            return self.moment(now, &Moment::Answered(&answer), Next::TurnOver);
+            return self.moment(now, &Moment::Answered(agent, &answer), Next::TurnOver);
         }
         self.ask_room(now, at, |side, cx| side.rewrite(cx, &answer, usage));
         self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));

@@ -34,7 +34,8 @@ mod tests {
 
     #[test]
     fn c45_blocks_other_than_text_are_named() {
-        let content = json!([{"type": "text", "text": "one"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+        let content = json!([{"type": "text", "text": "one"},
+            {"type": "image", "data": "AAAA", "mimeType": "image/png"},
             {"type": "resource", "uri": "memory://1"}, {"type": "resource", "resource": {"uri": "memory://2"}}, 7]);
         let shown = "one\n[image image/png, about 3 B]\n[resource memory://1]\n[resource memory://2]\n";
         assert!(text(&content, 1000).starts_with(shown));

@@ -265,8 +265,8 @@ impl Side {
         admitted.map(drop)
     }
 
-    /// An answer goes into the channel whose message began the turn: to who watches it, and out (C66, C67). Servers that
-    /// may change answers have seen it before, so it is moderated.
+    /// An answer goes into the channel whose message began the turn: to who watches it, and out (C66, C67). Servers
+    /// that may change answers have seen it before, so it is moderated.
     pub(super) fn deliver(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
         let Some(origin) = turn.channel.clone() else { return };

@@ -15,6 +15,8 @@ const AFTER: &str = "contextHooks.afterInference";
 pub struct Turn {
     /// The inference's id.
     inference: String,
+    /// The conversation's: a sub-agent with a session of its own has one of its own.
+    conversation: String,
     /// The turn's number in the conversation, from 0.
     index: u64,
     /// What the user said; `None` where something else began it.
@@ -27,7 +29,7 @@ pub struct Turn {
 impl Turn {
     /// What all hooks are told (§10.1).
     fn params(&self, cx: &HostCx<'_>) -> Value {
-        json!({"inferenceId": self.inference, "conversationId": cx.session, "turnIndex": self.index,
+        json!({"inferenceId": self.inference, "conversationId": self.conversation, "turnIndex": self.index,
             "userMessage": self.message, "model": model_info(cx.model)})
     }
 
@@ -64,15 +66,13 @@ fn hears(peer: &Peer) -> bool {
 impl Side {
     /// A turn begins: what began it and what waited goes into its prompt, and servers are asked for context (C41, C42).
     pub(super) fn begin(&mut self, cx: &mut HostCx<'_>, begins: &Beginning<'_>) {
-        if begins.agent != Agent::Main {
-            return;
-        }
         let inference = match begins.woken {
             Some(("mcpl", key)) => key.to_owned(),
             _ => self.next_inference(),
         };
         let mut channel = None;
-        let is_its = |of: &Option<String>| of.as_ref().is_none_or(|of| *of == inference);
+        let is_main = begins.agent == Agent::Main;
+        let is_its = |of: &Option<String>| is_main && of.as_ref().is_none_or(|of| *of == inference);
         let (events, left) =
             std::mem::take(&mut self.waiting).into_iter().partition::<VecDeque<_>, _>(|event| is_its(&event.inference));
         self.waiting = left;
@@ -82,7 +82,11 @@ impl Side {
             cx.inject(Injection { server, slot: EVENT, weight: 0, what, text });
         }
         let message = begins.message.map(str::to_owned);
-        let turn = Turn { inference, index: self.turns, message, usage: Usage::default(), channel };
+        let conversation = match begins.agent {
+            Agent::Detached => format!("{}-{inference}", cx.session),
+            _ => cx.session.to_owned(),
+        };
+        let turn = Turn { inference, conversation, index: self.turns, message, usage: Usage::default(), channel };
         self.turns += 1;
         let asked: Vec<ServerId> = self.peers.iter().filter(|(_, peer)| prepares(peer)).map(|(id, _)| *id).collect();
         for server in asked {

@@ -92,8 +92,8 @@ impl Side {
         Ok(admitted)
     }
 
-    /// Lets something begin a turn, or wait for one, by the lane that the policy gives it. Answers the inference that it
-    /// begins.
+    /// Lets something begin a turn, or wait for one, by the lane that the policy gives it. Answers the inference that
+    /// it begins.
     ///
     /// # Errors
     /// Why it is not taken.

@@ -132,8 +132,8 @@ impl Sets {
         }
     }
 
-    /// Whether a set falls under a pattern: `*` stands for one segment, or at a pattern's end for all that follow; alone
-    /// for everything (C9).
+    /// Whether a set falls under a pattern: `*` stands for one segment, or at a pattern's end for all that follow;
+    /// alone for everything (C9).
     pub fn fits(&self, pattern: &str, set: &str) -> bool {
         if pattern == "*" {
             return true;

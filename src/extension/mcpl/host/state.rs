@@ -1,4 +1,4 @@
-//! The state that a server's results carry: checkpoints as a tree, with data or patches, and where the host stands in it.
+//! The state that a server's results carry: checkpoints as a tree, with data or patches, and where the host stands.
 
 use crate::extension::recent::Recent;
 use serde_json::{Value, json};
@@ -120,7 +120,10 @@ impl Tree {
     /// Where the host stands, and the tree, for the user.
     pub fn state(&self) -> Value {
         let known = self.checkpoints.iter().flat_map(Recent::keys).filter_map(|name| Some((name, self.get(name)?)));
-        let one = |(name, found): (&String, &Checkpoint)| json!({"checkpoint": name, "parent": found.parent, "has_data": found.data.is_some()});
+        let one = |(name, found): (&String, &Checkpoint)| {
+            let has_data = found.data.is_some();
+            json!({"checkpoint": name, "parent": found.parent, "has_data": has_data})
+        };
         let mut tree: Vec<Value> = known.map(one).collect();
         tree.sort_by_key(|one| one["checkpoint"].as_str().unwrap_or_default().to_owned());
         json!({"current": self.current.as_ref().map(|(name, _)| name), "checkpoints": tree})

@@ -10,7 +10,8 @@ fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 
     let capabilities = json!({"tools": {}, "experimental": {"mcpl": block}});
     server(capabilities, move |method, params, id| match method {
         "tools/list" => {
-            let tools = json!([{"name": "edit", "featureSet": "files.edit"}, {"name": "note", "_meta": {"featureSet": "notes.edit"}}]);
+            let note = json!({"name": "note", "_meta": {"featureSet": "notes.edit"}});
+            let tools = json!([{"name": "edit", "featureSet": "files.edit"}, note]);
             result(id, &json!({"tools": tools}))
         }
         _ => more(method, params, id),
@@ -576,8 +577,14 @@ fn c42_c44_c45_c52_servers_add_context_at_three_positions_in_the_hosts_order() {
     let again = &stage.by("context/beforeInference")[2]["params"];
     assert_eq!(again["turnIndex"], 1);
     assert_ne!(again["inferenceId"], params["inferenceId"]);
-    stage.order(Order::Turn { text: "task".to_owned(), agent: Agent::Sub });
-    assert_eq!(stage.by("context/beforeInference").len(), 4);
+    // Nobody speaks to a sub-agent; what it is given and gives goes through the hooks all the same.
+    for (agent, is_same) in [(Agent::Sub, true), (Agent::Detached, false)] {
+        stage.order(Order::Turn { text: "task".to_owned(), agent });
+        let [.., task] = &stage.by("context/beforeInference")[..] else { panic!("asked") };
+        assert_eq!(task["params"]["userMessage"], Value::Null);
+        assert_eq!(task["params"]["conversationId"] == params["conversationId"], is_same);
+    }
+    assert_eq!((stage.by("context/beforeInference").len(), stage.by("context/afterInference").len()), (8, 8));
     stage.fits();
 }
 

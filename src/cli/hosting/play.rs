@@ -234,7 +234,9 @@ pub async fn play_real(
             break Err(error);
         }
         if let Output::Prompt(prompt) = output {
-            match player.borrow_mut().reply(&prompt) {
+            // The player is asked again by what the host then sends.
+            let reply = player.borrow_mut().reply(&prompt);
+            match reply {
                 Some(reply) => runner.model(Ok(reply)),
                 None => {
                     let model = model.clone();

@@ -203,6 +203,13 @@ impl UserMessages {
         }
     }
 
+    /// The request `key` did not get through: its message is settled. Answers which, where it was still waited for.
+    pub fn undelivered(&mut self, key: u64) -> Option<String> {
+        let at = self.waiting.iter().position(|waiting| waiting.key == Some(key))?;
+        let waiting = self.waiting.remove(at);
+        (!waiting.expired).then_some(waiting.message.message_id)
+    }
+
     /// Takes any other message of the server in; those that are not `conversation/context` are none of its business.
     pub fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<Action> {
         if envelope.method.as_deref() != Some(CONTEXT) {

@@ -127,17 +127,24 @@ impl Side {
         // The same on both paths, or sent again (B26, AMB-B4).
         if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
             let is_same = held.spec.body == spec.body;
+            if !is_same {
+                // What it says is news: it stands for all of its turns again, from the next one on.
+                let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
+                *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
+            }
             let what = if is_same { "duplicate" } else { "updated" };
-            held.spec = spec;
             return cx.tell(what, Some(server), format!("a reminder known already: {}", held.spec.outline()), data);
-        }
-        if let Some(why) = queue.over_budget(cx.now) {
-            return cx.tell("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
         }
         let replaced = spec.dedupe_key.as_ref().and_then(|key| {
             let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
             queue.held.iter().position(waits).map(|at| queue.held.remove(at))
         });
+        // What takes an older one's place is no more than that was.
+        if replaced.is_none()
+            && let Some(why) = queue.over_budget(cx.now)
+        {
+            return cx.tell("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
+        }
         if let Some(old) = replaced {
             data["replaces"] = old.spec.id.into();
         }

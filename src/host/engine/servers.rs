@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// So many requests that were given up are remembered for a late answer.
 const MOST_GIVEN_UP: usize = 1024;
+/// So many lists of tools a server is asked for in [`LIST_PAUSE`] at most.
+const MOST_LISTS: u32 = 8;
+const LIST_PAUSE: Duration = Duration::from_secs(1);
 /// Pages of tools that are read at most.
 const MOST_PAGES: u32 = 64;
 
@@ -43,6 +46,14 @@ pub(super) struct Server {
     state: State,
     /// Its instructions for the model.
     pub instructions: Option<String>,
+    /// The pages of a list of tools that is not whole yet.
+    listed: Vec<Value>,
+    is_listing: bool,
+    /// The list changed while it was read.
+    list_changed: bool,
+    /// How many lists were asked for since this time.
+    lists: u32,
+    listed_at: Duration,
 }
 
 impl Server {
@@ -62,7 +73,18 @@ impl Server {
                 client.leave(spec.name);
             }
         }
-        Self { client, name: config.name.clone(), capabilities, state: State::Opening, instructions: None }
+        Self {
+            client,
+            name: config.name.clone(),
+            capabilities,
+            state: State::Opening,
+            instructions: None,
+            listed: Vec::new(),
+            is_listing: false,
+            list_changed: false,
+            lists: 0,
+            listed_at: Duration::ZERO,
+        }
     }
 
     pub fn view(&self) -> ServerView {
@@ -225,7 +247,7 @@ impl Host {
             false
         });
         if has_tools {
-            self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
+            self.list_tools(now, server);
         }
     }
 
@@ -314,23 +336,48 @@ impl Host {
             }
             _ => Value::Null,
         };
-        let tools = result["tools"].as_array().into_iter().flatten();
-        if let Some(view) = self.views.get_mut(server.0) {
-            let known = view.declared.tools.get_or_insert_default();
-            known.extend(tools.clone().filter_map(|tool| tool["name"].as_str()).map(str::to_owned));
-            view.tools.extend(tools.cloned());
-        }
+        let Some(found) = self.servers.get_mut(server.0) else { return };
+        found.listed.extend(result["tools"].as_array().into_iter().flatten().cloned());
         match result["nextCursor"].as_str().filter(|_| page < MOST_PAGES) {
             Some(cursor) => {
                 let timeout = self.policy.time("tool_timeout");
                 self.send(now, server, "tools/list", json!({"cursor": cursor}), timeout, Owner::Tools(page + 1));
             }
             None => {
-                if let Some(found) = self.servers.get_mut(server.0).filter(|found| found.state == State::Listing) {
+                if found.state == State::Listing {
                     found.state = State::Ready;
+                }
+                let tools = std::mem::take(&mut found.listed);
+                let is_stale = std::mem::take(&mut found.list_changed);
+                found.is_listing = false;
+                if let Some(view) = self.views.get_mut(server.0) {
+                    let names = tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
+                    view.declared.tools = Some(names.collect());
+                    view.tools = tools;
+                }
+                if is_stale {
+                    self.list_tools(now, server);
                 }
             }
         }
+    }
+
+    /// Asks for a server's tools, one list at a time; the old list stands until the new one is whole. A server whose
+    /// list changes with every look at it is not asked without end.
+    fn list_tools(&mut self, now: Duration, server: ServerId) {
+        let Some(found) = self.servers.get_mut(server.0) else { return };
+        if found.is_listing {
+            found.list_changed = true;
+            return;
+        }
+        if found.lists >= MOST_LISTS && now.saturating_sub(found.listed_at) < LIST_PAUSE {
+            return;
+        }
+        if now.saturating_sub(found.listed_at) >= LIST_PAUSE {
+            (found.lists, found.listed_at) = (0, now);
+        }
+        (found.is_listing, found.lists) = (true, found.lists + 1);
+        self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
     }
 
     fn notified(&mut self, now: Duration, server: ServerId, message: Vec<u8>) {
@@ -338,11 +385,7 @@ impl Host {
         let heard = Heard { envelope: &envelope, text: &message };
         self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
         if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
-            if let Some(view) = self.views.get_mut(server.0) {
-                view.declared.tools = None;
-                view.tools.clear();
-            }
-            self.send(now, server, "tools/list", json!({}), self.policy.time("tool_timeout"), Owner::Tools(0));
+            self.list_tools(now, server);
         }
         self.out.push(Output::Client { server, output: ClientOutput::Notification { message } });
     }

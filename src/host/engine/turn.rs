@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
 
+/// So many tools a model may call with one reply.
+const MOST_CALLS: usize = 128;
+
 /// A turn that runs.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
@@ -140,7 +143,16 @@ impl Host {
         let most = self.policy.number("tool_rounds");
         if !reply.tool_calls.is_empty() && turn.rounds <= most {
             turn.used.push(Part { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
-            turn.calls.extend(reply.tool_calls);
+            let extra = reply.tool_calls.len().saturating_sub(MOST_CALLS);
+            if extra > 0 {
+                self.tell(
+                    "too many calls",
+                    None,
+                    format!("{extra} tool calls more than {MOST_CALLS}, left out"),
+                    Value::Null,
+                );
+            }
+            turn.calls.extend(reply.tool_calls.into_iter().take(MOST_CALLS));
             self.turn = Some(turn);
             return self.next_call(now);
         }
@@ -177,12 +189,13 @@ impl Host {
 
     /// The next tool that the model wants, or its next prompt.
     fn next_call(&mut self, now: Duration) {
-        let call = self.turn.as_mut().and_then(|turn| turn.calls.pop_front());
-        let Some(call) = call else { return self.lay_out() };
-        match self.resolve(&call) {
-            Ok(used) => self.use_tool(now, used),
-            Err(why) => self.tool_over(now, &call.tool, &Err(why)),
+        while let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.pop_front()) {
+            match self.resolve(&call) {
+                Ok(used) => return self.use_tool(now, used),
+                Err(why) => self.note_tool(&call.tool, &Err(why)),
+            }
         }
+        self.lay_out();
     }
 
     /// Whose tool it is.
@@ -228,13 +241,22 @@ impl Host {
     }
 
     fn tool_over(&mut self, now: Duration, tool: &str, result: &Result<Value, String>) {
-        let Some(turn) = &mut self.turn else { return self.finish(Done::Tool(result.clone())) };
+        if self.turn.is_none() {
+            return self.finish(Done::Tool(result.clone()));
+        }
+        self.note_tool(tool, result);
+        self.next_call(now);
+    }
+
+    /// What a tool gave stands in the turn's next prompt.
+    fn note_tool(&mut self, tool: &str, result: &Result<Value, String>) {
         let text = match result {
             Ok(result) => format!("{tool}: {}", text_of(result)),
             Err(why) => format!("{tool} failed: {why}"),
         };
-        turn.used.push(Part { role: Role::Tool, origin: None, text });
-        self.next_call(now);
+        if let Some(turn) = &mut self.turn {
+            turn.used.push(Part { role: Role::Tool, origin: None, text });
+        }
     }
 
     pub(super) fn end_turn(&mut self, now: Duration) {

@@ -79,8 +79,8 @@ struct Subscriber {
     /// Time-outs in a row.
     misses: u64,
     is_disabled: bool,
-    /// A message that is waited for.
-    waits: bool,
+    /// The message that is waited for.
+    waits: Option<String>,
     /// Requests of the engine, by the host's names for them.
     keys: BTreeMap<u64, u64>,
 }
@@ -116,10 +116,12 @@ impl Side {
                 }
                 Action::Notify { method, params } => cx.notify(server, method, params),
                 Action::Respond { id, result } => cx.respond(server, &id, Ok(result)),
-                Action::Done(outcome) => {
-                    subscriber.waits = false;
+                // Only what belongs to the message that the turn waits for goes into its prompt.
+                Action::Done(outcome) if subscriber.waits.as_ref() == Some(&outcome.message_id) => {
+                    subscriber.waits = None;
                     done(cx, server, subscriber, &outcome);
                 }
+                Action::Done(outcome) => late(cx, server, &outcome),
                 Action::Late(outcome) => late(cx, server, &outcome),
                 Action::Stray(why) => cx.tell("stray", Some(server), why, Value::Null),
             }
@@ -138,7 +140,7 @@ impl Side {
                 content: text.to_owned(),
                 recent_history: recent.iter().map(entry).collect(),
             };
-            subscriber.waits = true;
+            subscriber.waits = Some(message_id.to_owned());
             let actions = subscriber.engine.start(cx.now, message);
             self.act(cx, server, actions);
         }
@@ -178,7 +180,7 @@ impl HostSide for Side {
             is_allowed,
             misses: 0,
             is_disabled: false,
-            waits: false,
+            waits: None,
             keys: BTreeMap::new(),
         };
         self.subscribers.insert(server, subscriber);
@@ -195,7 +197,7 @@ impl HostSide for Side {
     }
 
     fn is_settled(&self) -> bool {
-        !self.subscribers.values().any(|subscriber| subscriber.waits)
+        !self.subscribers.values().any(|subscriber| subscriber.waits.is_some())
     }
 
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
@@ -226,8 +228,10 @@ impl HostSide for Side {
             // The engine keeps the time itself, and waits on for a late answer.
             Reply::TimedOut => {}
             Reply::Failed(why) => {
-                subscriber.keys.remove(&token);
-                subscriber.waits = false;
+                let failed = subscriber.keys.remove(&token).and_then(|key| subscriber.engine.undelivered(key));
+                if failed.is_some() && failed == subscriber.waits {
+                    subscriber.waits = None;
+                }
                 cx.tell("failed", Some(server), format!("the message did not get through: {why}"), Value::Null);
             }
         }

@@ -32,13 +32,13 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel host --builtin memory                                talk to the built-in server
-  mcpreel host -s memory='npx -y some-memory-server' -s files=http://127.0.0.1:3000/mcp
+  mcpreel host --builtin memory              talk to the built-in server
+  mcpreel host -s memory='npx -y a-server' -s web=http://127.0.0.1:3000/mcp
   mcpreel host --builtin memory --say 'what did we decide?' --prompts
-  mcpreel host --builtin memory --do '/hook session_start' --do '/tool add_note text=x' --format json
-  mcpreel host --config .mcp.json --server memory --model-command './my-model --fast'
-  mcpreel host --builtin memory --set conversation.deadline=200ms --set memory:hooks.trusted=true
-  mcpreel host --options                                       what the proposals leave to the host
+  mcpreel host --builtin memory --do '/hook session_start' --format json
+  mcpreel host --config .mcp.json --server memory --model-command ./my-model
+  mcpreel host --builtin memory --set conversation.deadline=200ms
+  mcpreel host --options                     what the proposals leave to the host
 
 Exit codes: 0 all was done; 1 an order failed; 2 usage; 4 no server could be reached.")]
 pub struct HostArgs {

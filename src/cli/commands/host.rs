@@ -38,7 +38,7 @@ Examples:
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
   mcpreel host --builtin memory --set conversation.deadline=200ms
-  mcpreel host --options                     what the proposals leave to the host
+  mcpreel host --options                     what the proposals leave open
 
 Exit codes: 0 all was done; 1 an order failed; 2 usage; 4 no server could be reached.")]
 pub struct HostArgs {

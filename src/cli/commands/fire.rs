@@ -21,7 +21,7 @@ Examples:
   mcpreel fire push --text 'new commit'            as a host's server command
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
-  mcpreel fire user-message hi --repeat 20 --expect .outcome.context -- my-server
+  mcpreel fire user-message hi --repeat 20 --expect .outcome -- my-server
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),

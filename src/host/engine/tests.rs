@@ -539,7 +539,9 @@ fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     assert_eq!(capped.told("capped")[0].data["left_out"], json!([0]));
     let mut short = stage(vec![("m", hooked(hooks.clone()))], &[("hooks.most_bytes", None, json!(5))]);
     let prompt = short.turn("x");
-    assert!(prompt.contains("first") && !prompt.contains("second"), "{prompt}");
+    assert!(prompt.contains("first") && !prompt.contains("> secon"), "{prompt}");
+    let left_out: Vec<&Value> = short.told("over budget").iter().map(|fact| &fact.data["index"]).collect();
+    assert_eq!(left_out, [1, 2]);
     // D35
     let mut few = stage(vec![("m", hooked(hooks))], &[("hooks.most_declarations", None, json!(1))]);
     let prompt = few.turn("x");

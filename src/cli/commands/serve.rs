@@ -42,7 +42,7 @@ Examples:
   mcpreel serve --declare hooks --declare reminder
   mcpreel serve --era legacy --set conversation.carrier=request
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
-  mcpreel serve --listen 8080                at http: and ws://127.0.0.1:8080/mcp
+  mcpreel serve --listen 8080                http: and ws://127.0.0.1:8080/mcp
   mcpreel serve --listen unix:/tmp/mcp.sock  lines; over TCP with tcp:7000
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m

@@ -21,8 +21,8 @@ use crate::tap::queue::Ready;
 use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::{EventKind, Flags};
-use crate::transport::Link;
 use crate::transport::stdio::{self, StdioServer};
+use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
 use serde_json::json;
 use std::sync::Arc;
@@ -81,9 +81,15 @@ impl Parties {
                         let words = secrets::redact_arguments(&command.words());
                         opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
                         let onlooker = peer::copy_lines_to(recorder, stream);
-                        let (link, process) = stdio::spawn(&command, Some(onlooker)).map_err(spawn_error)?;
-                        parties.processes.push(process);
-                        link
+                        match stdio::spawn(&command, Some(onlooker)) {
+                            Ok((link, process)) => {
+                                parties.processes.push(process);
+                                link
+                            }
+                            // The others can be talked to all the same.
+                            Err(error) if named.len() > 1 => failed_link(spawn_error(error).message),
+                            Err(error) => return Err(spawn_error(error)),
+                        }
                     }
                     TargetKind::Remote(remote) => {
                         let beside = Beside { numbers: &numbers, server: name };
@@ -122,6 +128,14 @@ impl Parties {
     }
 }
 
+/// A link that failed before it began.
+fn failed_link(why: String) -> Link {
+    let (link, served) = Link::served();
+    // A new link has room.
+    let _ = served.incoming.try_send(Incoming::Failed(why));
+    link
+}
+
 fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
     recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
 }
@@ -157,10 +171,10 @@ fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
                 inner.close();
             }
             let Some(incoming) = incoming else { continue };
-            if let crate::transport::Incoming::Message(message) = &incoming {
+            if let Incoming::Message(message) = &incoming {
                 keep(Direction::ServerToClient, message);
             }
-            let is_last = incoming == crate::transport::Incoming::Closed;
+            let is_last = incoming == Incoming::Closed;
             if served.incoming.send(incoming).await.is_err() || is_last {
                 return;
             }
@@ -181,6 +195,9 @@ pub fn named(word: &str) -> Result<Named, CommandError> {
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
 pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
     let (name, rooms) = word.split_once(':').map_or((word, None), |(name, rooms)| (name, Some(rooms)));
+    if !is_name(name) {
+        return Err(CommandError::usage(format!("{word:?} names no server")).hint("write it as in: --builtin memory"));
+    }
     let mut config = Config { seed, ..Config::default() };
     if let Some(rooms) = rooms {
         config.declare = rooms.split(',').filter(|room| !room.is_empty()).map(str::to_owned).collect();

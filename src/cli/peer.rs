@@ -415,16 +415,21 @@ fn remote_error(error: HttpError) -> CommandError {
 
 /// Runs an asynchronous command on this thread; interruption ends it with its own exit code.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
-    runtime.block_on(async {
+    run_to_its_end(async {
         tokio::select! {
             done = work => done,
             _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
         }
     })
+}
+
+/// The same for one that sees to interruptions itself.
+pub fn run_to_its_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
+    runtime.block_on(work)
 }
 
 /// Opens the connection and waits for the handshake; `-v` tells its steps.

@@ -119,7 +119,7 @@ pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {
             return CommandError::usage(format!("{} is there already", path.display()))
-                .hint("name another file, or overwrite it with --force");
+                .hint("name another file, or remove this one first (`record` takes --force)");
         }
         CommandError::writing(path, &error)
     })?;

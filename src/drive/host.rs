@@ -227,8 +227,11 @@ impl HostRunner {
     }
 
     /// Sends no more and waits, within reason, for the servers to end.
-    pub async fn close(mut self) {
+    ///
+    /// Answers what they said on standard error meanwhile.
+    pub async fn close(mut self) -> Vec<(ServerId, Vec<u8>)> {
         self.ports.clear();
+        let mut said = Vec::new();
         let all = async {
             let mut carriers = std::mem::take(&mut self.carriers);
             loop {
@@ -237,11 +240,13 @@ impl HostRunner {
                 tokio::select! {
                     _ = carrier => {}
                     // What comes in still must go somewhere, or nobody ends.
-                    _ = self.inbox.recv() => {}
+                    Some((server, Incoming::Stderr(bytes))) = self.inbox.recv() => said.push((server, bytes)),
+                    else => return,
                 }
             }
         };
         let _ = tokio::time::timeout(FAREWELL, all).await;
+        said
     }
 }
 

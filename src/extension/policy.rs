@@ -164,6 +164,11 @@ impl Policies {
         let Some((room, knob)) = found else {
             return Err(PolicyError::Unknown(option.to_owned(), self.similar(option)));
         };
+        if room == "host"
+            && let Some(server) = server
+        {
+            return Err(PolicyError::Shape(format!("{option} holds for the whole host, not for {server} alone")));
+        }
         let refused = || PolicyError::Value {
             option: option.to_owned(),
             expected: knob.kind.to_string(),

@@ -203,7 +203,14 @@ impl Player {
                 );
             }
             Seen::Message { .. } => {}
-            Seen::Fact(fact) => self.look(now, &Sight::Fact(fact)),
+            Seen::Fact(fact) => {
+                let is_lost = self.stage == Stage::Connecting && (fact.room, fact.what) == ("host", "gone");
+                let wants = |want: &Want| matches!(want, Want::Fact(want) if want.what.as_deref() == Some("gone"));
+                if is_lost && !self.expectations.iter().any(|one| wants(&one.want)) {
+                    self.problem(now, Place::default(), format!("a server was not reached: {}", fact.text));
+                }
+                self.look(now, &Sight::Fact(fact));
+            }
             Seen::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
             Seen::Done(done) => self.done(now, done),
             Seen::NotFired(why) => self.problem(now, self.fired, format!("it was not fired: {why}")),

@@ -20,6 +20,7 @@ use crate::render;
 use crate::render::line::visible_text;
 use crate::scenario::Seen;
 use crate::tap::answers::Answers;
+use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -67,7 +68,7 @@ pub struct HostArgs {
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
     /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "config", "server", "say", "doing", "policy", "set", "argv"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "config", "server", "say", "doing", "policy", "set", "argv", "system", "project", "seed"])]
     scenario: Option<PathBuf>,
     /// Whose time passes in the scenario; what it says itself where this is not given.
     #[arg(long, value_enum, requires = "scenario")]
@@ -162,7 +163,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         lines::parse(line)?;
     }
     let lines = if script.is_empty() { Some(Lines::open()?) } else { None };
-    peer::block_on(async {
+    peer::run_to_its_end(async {
         let (recorder, reel) = args.client.recorder("host")?;
         let parties = Parties::gather(&named, &recorder, context).await;
         let mut parties = match parties {
@@ -196,11 +197,18 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             failed: false,
             shown: false,
             inferences: Inferences::new(),
+            interrupted: false,
         };
         let outcome = talk.run(script).await;
-        let Talk { runner, failed, .. } = talk;
+        let Talk { runner, failed, interrupted, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();
-        runner.close().await;
+        let names: Vec<String> = runner.host.servers().iter().map(|view| view.name.clone()).collect();
+        for (server, bytes) in runner.close().await {
+            if context.verbose > 0 {
+                let said = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+                context.printer.note(&format!("{} said: {said}", names[server.0]));
+            }
+        }
         parties.end(&recorder).await;
         recorder.finish();
         outcome?;
@@ -208,6 +216,9 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             context.printer.line(&json!({"event": "reel", "path": reel.display().to_string()}).to_string())?;
         } else {
             context.printer.note(&format!("the session is in {}", reel.display()));
+        }
+        if interrupted {
+            return Err(CommandError::new(ErrorKind::Interrupted, "interrupted"));
         }
         if !reached {
             return Err(CommandError::new(ErrorKind::Peer, "no server could be reached"));
@@ -228,7 +239,7 @@ fn play_scenario(path: &Path, model: &Model, args: &HostArgs, context: &Context)
     let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
     let (mut report, reel) = if is_virtual {
         let reel = args.client.reel("host")?;
-        (play::play_virtual(&scenario, &reel, &mut onlook)?, reel)
+        (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
     } else {
         peer::block_on(async {
             let (recorder, reel) = args.client.recorder("host")?;
@@ -390,6 +401,8 @@ struct Talk<'a> {
     /// Pieces of the model's answer were shown as they came.
     shown: bool,
     inferences: Inferences,
+    /// The user wants the conversation to end.
+    interrupted: bool,
 }
 
 /// What happened next.
@@ -399,6 +412,21 @@ enum Happened {
     Inferred(u64, Saying),
     Line(Option<String>),
     Waited,
+    Interrupted,
+}
+
+/// Ctrl-C, or a request to end.
+async fn interruption() {
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
 }
 
 impl Talk<'_> {
@@ -418,12 +446,9 @@ impl Talk<'_> {
                     continue;
                 }
             }
-            if is_free
-                && !is_asked
-                && let Some(lines) = &self.lines
-            {
+            if is_free && !is_asked && self.lines.is_some() {
                 self.complete_words();
-                lines.ask();
+                self.lines.iter_mut().for_each(Lines::ask);
                 is_asked = true;
             }
             let may_read = is_free || self.lines.as_ref().is_some_and(Lines::is_interactive);
@@ -433,8 +458,25 @@ impl Talk<'_> {
                 (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
                 line = next_line(&mut self.lines), if may_read => Happened::Line(line),
                 () = until(waiting) => Happened::Waited,
+                () = interruption() => Happened::Interrupted,
             };
             match happened {
+                // First the model, then the conversation, then without ceremony.
+                Happened::Interrupted if replying.is_some() => {
+                    replying.take().iter().for_each(tokio::task::JoinHandle::abort);
+                    self.runner.model(Err("interrupted".to_owned()));
+                }
+                Happened::Interrupted if self.interrupted => {
+                    return Err(CommandError::new(ErrorKind::Interrupted, "interrupted"));
+                }
+                Happened::Interrupted => {
+                    self.interrupted = true;
+                    (waiting, self.lines) = (None, None);
+                    script.clear();
+                    if !self.runner.is_idle() {
+                        return Err(CommandError::new(ErrorKind::Interrupted, "interrupted"));
+                    }
+                }
                 Happened::Waited => waiting = None,
                 Happened::Reply(reply) => {
                     replying = None;
@@ -513,11 +555,27 @@ impl Talk<'_> {
                 self.runner.order(order);
             }
             Line::Wait(time) => return Ok(Some(tokio::time::Instant::now() + time)),
+            Line::Prompt if self.args.format == Format::Json => {
+                let prompt =
+                    self.last_prompt.as_ref().map(|prompt| render::host::prompt_value(prompt, self.runner.now()));
+                self.print(&prompt.unwrap_or_else(|| json!({"event": "prompt", "prompt": null})).to_string())?;
+            }
             Line::Prompt => match &self.last_prompt {
                 None => self.print("there was no prompt yet")?,
                 Some(prompt) => self.print(render::host::prompt(prompt, &self.context.printer.palette).trim_end())?,
             },
-            Line::State => self.print(&self.runner.host.state().to_string())?,
+            Line::State if self.args.format == Format::Json => {
+                self.print(&json!({"event": "state", "state": self.runner.host.state()}).to_string())?;
+            }
+            Line::State => self.print(&visible_text(&self.runner.host.state().to_string()))?,
+            Line::Servers if self.args.format == Format::Json => {
+                let server = |view: &ServerView| {
+                    json!({"name": view.name, "own_name": view.own_name, "open": view.is_open,
+                        "tools": view.declared.tools})
+                };
+                let servers: Vec<Value> = self.runner.host.servers().iter().map(server).collect();
+                self.print(&json!({"event": "servers", "servers": servers}).to_string())?;
+            }
             Line::Servers => {
                 for view in self.runner.host.servers().to_vec() {
                     let state = if view.is_open { "open" } else { "gone" };
@@ -526,6 +584,7 @@ impl Talk<'_> {
                     self.print(&visible_text(&text))?;
                 }
             }
+            Line::Help if self.args.format == Format::Json => {}
             Line::Help => {
                 for (name, arguments, text) in COMMANDS {
                     self.print(&format!("  /{:<40} {text}", format!("{name} {arguments}")))?;
@@ -595,7 +654,12 @@ impl Talk<'_> {
     }
 
     fn show_done(&mut self, done: &Done) -> Result<(), CommandError> {
-        self.failed |= matches!(done, Done::Failed(_) | Done::Tool(Err(_)));
+        self.failed |= match done {
+            Done::Failed(_) | Done::Tool(Err(_)) => true,
+            Done::Tool(Ok(result)) => result["isError"] == true,
+            Done::Answer(message) => Envelope::scan(message).error.is_some(),
+            _ => false,
+        };
         let at = self.runner.now();
         let text = match self.args.format {
             Format::Json => render::host::done_value(done, at).to_string(),

@@ -25,7 +25,10 @@ pub struct Lines {
     lines: mpsc::UnboundedReceiver<String>,
     /// Asks for the next line; the editor shows its prompt only then.
     ask: Option<std_mpsc::Sender<()>>,
-    printer: Option<Box<dyn ExternalPrinter + Send>>,
+    /// To who prints beside the line that is typed: a thread of its own, for that may have to wait for the editor.
+    printer: Option<std_mpsc::Sender<String>>,
+    /// A line is being typed.
+    is_asking: bool,
     /// What can be completed.
     pub words: Words,
 }
@@ -37,7 +40,7 @@ impl Lines {
         let (sender, lines) = mpsc::unbounded_channel();
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             std::thread::spawn(move || read_pipe(&sender));
-            return Ok(Self { lines, ask: None, printer: None, words });
+            return Ok(Self { lines, ask: None, printer: None, is_asking: false, words });
         }
         let failed = |error: ReadlineError| CommandError::new(ErrorKind::Internal, format!("no line editor: {error}"));
         let mut editor: Editor<Completion, FileHistory> = Editor::new().map_err(failed)?;
@@ -47,7 +50,9 @@ impl Lines {
             // There is none yet the first time.
             let _ = editor.load_history(history);
         }
-        let printer: Box<dyn ExternalPrinter + Send> = Box::new(editor.create_external_printer().map_err(failed)?);
+        let mut beside = editor.create_external_printer().map_err(failed)?;
+        let (printer, texts) = std_mpsc::channel::<String>();
+        std::thread::spawn(move || texts.iter().for_each(|text| drop(beside.print(text))));
         let (ask, asked) = std_mpsc::channel();
         std::thread::spawn(move || {
             while asked.recv().is_ok() {
@@ -68,7 +73,7 @@ impl Lines {
                 let _ = editor.save_history(history);
             }
         });
-        Ok(Self { lines, ask: Some(ask), printer: Some(printer), words })
+        Ok(Self { lines, ask: Some(ask), printer: Some(printer), is_asking: false, words })
     }
 
     /// Whether somebody types.
@@ -77,22 +82,25 @@ impl Lines {
     }
 
     /// Lets the next line be typed.
-    pub fn ask(&self) {
+    pub fn ask(&mut self) {
         if let Some(ask) = &self.ask {
             let _ = ask.send(());
+            self.is_asking = true;
         }
     }
 
     /// The next line; `None` at the end.
     pub async fn next(&mut self) -> Option<String> {
-        self.lines.recv().await
+        let line = self.lines.recv().await;
+        self.is_asking = false;
+        line
     }
 
     /// Prints beside the line that is being typed; false where nobody types.
-    pub fn print(&mut self, text: &str) -> bool {
-        match &mut self.printer {
-            None => false,
-            Some(printer) => printer.print(text.to_owned()).is_ok(),
+    pub fn print(&self, text: &str) -> bool {
+        match &self.printer {
+            Some(printer) if self.is_asking => printer.send(text.to_owned()).is_ok(),
+            _ => false,
         }
     }
 }

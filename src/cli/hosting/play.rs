@@ -26,6 +26,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// When virtual time begins, 2026-01-01 in Unix nanoseconds: so the same scenario gives the same bytes.
+const VIRTUAL_BEGINNING_NS: i64 = 1_767_225_600_000_000_000;
+
 /// How many messages may wait to be put in late or twice.
 const WAITING: usize = 4096;
 
@@ -46,8 +49,17 @@ pub fn read(path: &Path) -> Result<Scenario, CommandError> {
 }
 
 /// Plays in virtual time.
-pub fn play_virtual(scenario: &Scenario, reel: &Path, onlook: Onlook<'_>) -> Result<Report, CommandError> {
-    let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+pub fn play_virtual(
+    scenario: &Scenario,
+    reel: &Path,
+    model: &Model,
+    onlook: Onlook<'_>,
+) -> Result<Report, CommandError> {
+    if let Model::Program { .. } = model {
+        return Err(CommandError::usage("a program takes real time to answer, and the scenario's time is virtual")
+            .hint("play it with --clock real, or with --model echo or none"));
+    }
+    let now = VIRTUAL_BEGINNING_NS;
     let header = FileHeader {
         tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(),
         created: now,
@@ -77,7 +89,10 @@ pub fn play_virtual(scenario: &Scenario, reel: &Path, onlook: Onlook<'_>) -> Res
             problem.get_or_insert(error);
         }
     };
-    let mut model = |prompt: &Prompt| Ok(ModelReply { text: model::echo(prompt), tool_calls: Vec::new() });
+    let mut model = |prompt: &Prompt| {
+        let text = if matches!(model, Model::Echo) { model::echo(prompt) } else { String::new() };
+        Ok(ModelReply { text, tool_calls: Vec::new() })
+    };
     let around = Around { wall_base_ns: now, model: &mut model, observe: &mut observe };
     let report = simulate(scenario, around);
     writer.finish().map_err(failed)?;

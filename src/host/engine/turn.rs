@@ -2,7 +2,7 @@
 
 use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
 use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, tokens};
-use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, choose};
+use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, Waiting, choose};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -26,12 +26,15 @@ pub(super) struct Turn {
     calls: VecDeque<ToolCall>,
     answer: String,
     usage: Usage,
+    /// What waited for the main agent's next prompt while a sub-agent's turn runs.
+    kept: Vec<Waiting>,
 }
 
 impl Host {
     pub(super) fn begin_turn(&mut self, now: Duration, text: String, agent: Agent) {
         self.turns += 1;
-        self.turn = Some(Turn { agent, text: text.clone(), began: now, ..Turn::default() });
+        let kept = if agent == Agent::Main { Vec::new() } else { std::mem::take(&mut self.pending) };
+        self.turn = Some(Turn { agent, text: text.clone(), began: now, kept, ..Turn::default() });
         let mut begins = Beginning { agent, message: None, woken: None };
         // Nobody speaks to a sub-agent: its task is the agent's own.
         if agent == Agent::Main {
@@ -261,6 +264,7 @@ impl Host {
 
     pub(super) fn end_turn(&mut self, now: Duration) {
         let Some(turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
+        self.pending.splice(0..0, turn.kept);
         if turn.agent == Agent::Main {
             if !turn.is_woken {
                 self.history.push(Said { role: "user", text: turn.text });

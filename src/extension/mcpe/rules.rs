@@ -4,7 +4,7 @@
 mod filter;
 mod subscriptions;
 
-use super::{DESCRIPTOR, EVENT};
+use super::{DESCRIPTOR, EVENT, patterns};
 use crate::extension::findings::rules;
 use crate::extension::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
@@ -278,7 +278,7 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
 
 fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        findings.check(&ODD_GLOB, seq, !filter::is_odd(pattern), || format!("{pattern:?}"));
+        findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("{pattern:?}"));
     }
 }
 

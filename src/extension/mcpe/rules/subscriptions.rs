@@ -327,7 +327,7 @@ fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut 
     }
     if events["features"]["wildcards"] == false {
         let types = granted.filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let wild = types.into_iter().find(|pattern| filter::is_wildcard(pattern));
+        let wild = types.into_iter().find(|pattern| patterns::is_wildcard(pattern));
         findings.check(&WILDCARDS, seq, wild.is_none(), || format!("{:?}", wild.unwrap_or_default()));
     }
 }

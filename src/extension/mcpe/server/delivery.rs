@@ -51,7 +51,8 @@ impl Delivery {
         let Some(given) = given else {
             return Ok(Self { given: json!({"channels": ["realtime"]}), realtime: true, cron: None, scheduled: None });
         };
-        let has = |channel: &str| given["channels"].as_array().is_some_and(|list| list.iter().any(|one| one == channel));
+        let has =
+            |channel: &str| given["channels"].as_array().is_some_and(|list| list.iter().any(|one| one == channel));
         for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
             match (has(channel), given.get(member).is_some()) {
                 (true, false) => return Err(format!("the channel {channel} needs `{member}`")),
@@ -132,7 +133,10 @@ mod tests {
             (json!({"channels": ["cron"], "cronSchedule": {"expression": "0 0 30 2 *"}}), "never fires"),
             (json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "timezone": "Mars"}}), "Mars"),
             (json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "maxEventsPerDelivery": 0}}), "0"),
-            (json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "maxEventsPerDelivery": 2.5}}), "2.5"),
+            (
+                json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "maxEventsPerDelivery": 2.5}}),
+                "2.5",
+            ),
             (json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "soon"}}), "soon"),
         ] {
             let refused = read(given).expect_err(why);

@@ -337,7 +337,9 @@ fn expiry(value: &Value, now: i64) -> Result<Option<i64>, String> {
 fn check_end(delivery: &Delivery, expires: Option<i64>, now: i64) -> Result<(), String> {
     let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > now);
     match at.zip(expires) {
-        Some((at, expires)) if expires < at => Err("`expiresAt` lies before `deliverAt`: nothing would be delivered".to_owned()),
+        Some((at, expires)) if expires < at => {
+            Err("`expiresAt` lies before `deliverAt`: nothing would be delivered".to_owned())
+        }
         _ => Ok(()),
     }
 }

@@ -77,7 +77,9 @@ proptest! {
 #[expect(clippy::print_stdout, reason = "a measurement is told")]
 fn decisions_a_second() {
     let filters: Vec<Filter> = (0..1000)
-        .map(|n| filter(&[&format!("source{}.*", n % 50), "other.thing"], &["ci", &format!("t{n}")], &["high", "critical"]))
+        .map(|n| {
+            filter(&[&format!("source{}.*", n % 50), "other.thing"], &["ci", &format!("t{n}")], &["high", "critical"])
+        })
         .collect();
     let tags = ["build".to_owned(), "ci".to_owned()];
     let (began, mut passed) = (Instant::now(), 0u64);

@@ -263,7 +263,8 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
     (1..=5).for_each(|number| drop(desk.tick(number)));
     let acts = desk.pass(START + HOUR);
     let ten = 10 * MINUTE;
-    let batches = [(START + ten, BATCH, vec![1, 2]), (START + 2 * ten, BATCH, vec![3, 4]), (START + 3 * ten, BATCH, vec![5])];
+    let batches =
+        [(START + ten, BATCH, vec![1, 2]), (START + 2 * ten, BATCH, vec![3, 4]), (START + 3 * ten, BATCH, vec![5])];
     assert_eq!(timed(&acts), batches);
     let acts: Vec<Act> = acts.into_iter().map(|(_, act)| act).collect();
     let left: Vec<&Value> = facts(&acts, "delivered").iter().map(|fact| &fact["left"]).collect();

@@ -1,5 +1,6 @@
 //! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
 
+pub mod cron;
 mod host;
 pub mod patterns;
 mod rules;

@@ -3,7 +3,6 @@
 //!
 //! Handlers are refused, not silently dropped. Times are nanoseconds of the Unix clock and come with the context.
 
-pub mod cron;
 pub mod delivery;
 pub mod event;
 pub mod filter;

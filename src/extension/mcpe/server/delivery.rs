@@ -1,6 +1,6 @@
 //! How a subscription wants its events: at once, on a schedule, at one time (§2, Delivery Modes).
 
-use super::cron::{Schedule, zone};
+use crate::extension::mcpe::cron::{Schedule, zone};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::{Value, json};

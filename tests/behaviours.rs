@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The sections that the document claims to hold completely, each with its last number.
 const CLAIMED: &[(&str, u32)] =
-    &[("A", 25), ("AMB-A", 8), ("B", 32), ("AMB-B", 8), ("D", 41), ("AMB-D", 13), ("F", 11)];
+    &[("A", 25), ("AMB-A", 8), ("B", 32), ("AMB-B", 8), ("D", 41), ("AMB-D", 13), ("E", 41), ("AMB-E", 13), ("F", 11)];
 
 /// How the last column begins where it names no test.
 const REASONS: &[&str] = &["not visible on the wire: ", "not ours: "];
@@ -107,7 +107,8 @@ fn every_named_rule_is_broken_by_a_script() {
         }
     }
     // The other way round: every rule of these rooms answers to some number.
-    let of_rooms = |id: &&str| ["conversation/", "reminder/", "hooks/", "overlap/"].iter().any(|it| id.starts_with(it));
+    let of_rooms =
+        |id: &&str| ["conversation/", "reminder/", "hooks/", "mcpe/", "overlap/"].iter().any(|it| id.starts_with(it));
     let without: Vec<_> = rules.into_iter().filter(of_rooms).filter(|id| !seen.contains(*id)).collect();
     assert_eq!(without, Vec::<&str>::new(), "these answer to no number");
     assert!(seen.len() > 30);

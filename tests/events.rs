@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// The built-in server, which publishes again and again.
 fn watch(stage: &Stage, words: &[&str], settings: &[&str]) -> Output {
-    let plan = r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"build.done","priority":"high","tags":["ci"]}}"#;
+    let plan =
+        r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"build.done","priority":"high","tags":["ci"]}}"#;
     let server = [&["--", BINARY, "serve", "--era", "legacy", "--plan", plan], settings].concat();
     stage.run(&[&["events", "watch"], words, &server].concat(), "")
 }
@@ -49,4 +50,17 @@ fn e1_e8_what_cannot_be_subscribed_to_is_told() {
     let none = stage.run(&[&["events", "watch"], &server[..]].concat(), "");
     assert!(none.code() == 4 && none.err().contains("no events"), "{none:?}");
     assert_eq!(watch(&stage, &["--timezone", "UTC"], &[]).code(), 2);
+}
+
+#[test]
+fn an_interruption_takes_the_subscription_back() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"tick"}}"#;
+    let server = ["--", BINARY, "serve", "--era", "legacy", "--plan", plan, "--report", "facts"];
+    let mut live = stage.start(&[&["events", "watch", "tick"], &server[..]].concat());
+    assert!(live.line().contains("tick"), "the first event");
+    live.signal("INT");
+    let ended = live.end_with_open_stdin();
+    let facts = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(ended.code() == 130 && facts.contains(r#""became":"removed""#), "{ended:?} {facts}");
 }

@@ -593,6 +593,46 @@ fn e12_e24_e25_e26_a_server_that_keeps_its_times_is_told_nothing() {
     }
 }
 
+#[test]
+fn e1_e5_e6_e16_to_e19_messages_keep_to_their_schemas() {
+    let has = |script: &str, rule: &str| super::ids(&super::run(script)).contains(rule);
+    let no_features = r#"hello 2025-11-25 {} | {"events":{"maxSubscriptions":"many"}}"#;
+    assert!(has(no_features, "schema/capability") && !has("$EVENTS", "schema/capability"));
+    for (arguments, fits) in [
+        (r#"{}"#, true),
+        (r#"{"delivery":{"channels":["cron"],"cronSchedule":{"expression":"@daily","maxEventsPerDelivery":3}}}"#, true),
+        (r#"{"handler":{"type":"bash","command":"id","cwd":"/","timeout":3}}"#, true),
+        (r#"{"handler":{"type":"agent","maxTokens":3}}"#, true),
+        (r#"{"handler":{"type":"bash"}}"#, false),
+        (r#"{"handler":{"type":"pigeon"}}"#, false),
+        (r#"{"filter":{"priority":["urgent"]}}"#, false),
+        (r#"{"delivery":{}}"#, false),
+        (r#"{"delivery":{"channels":["pigeon"]}}"#, false),
+    ] {
+        let call = r#"c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":"#;
+        assert_eq!(!has(&format!("$EVENTS\n{call}{arguments}}}}}"), "schema/tool-arguments"), fits, "{arguments}");
+    }
+    let event = r#"{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+        "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}"#;
+    for (method, params, fits) in [
+        ("events/event", format!(r#"{{"subscriptionId":"s","event":{event}}}"#), true),
+        ("events/event", format!(r#"{{"event":{event}}}"#), false),
+        (
+            "events/event",
+            format!(r#"{{"subscriptionId":"s","event":{}}}"#, event.replace(",\"priority\":\"low\"", "")),
+            false,
+        ),
+        ("events/event", format!(r#"{{"subscriptionId":"s","event":{}}}"#, event.replace("{}", "[]")), false),
+        ("events/batch", format!(r#"{{"subscriptionId":"s","events":[{event}]}}"#), true),
+        ("events/batch", r#"{"subscriptionId":"s","events":{}}"#.to_owned(), false),
+        ("events/subscription_expired", r#"{"subscriptionId":"s"}"#.to_owned(), true),
+        ("events/subscription_expired", r#"{}"#.to_owned(), false),
+    ] {
+        let script = format!("$EVENTS\ns>c {{\"method\":\"{method}\",\"params\":{params}}}");
+        assert_eq!(!has(&script, "schema/params"), fits, "{method} {params}");
+    }
+}
+
 /// A scheduled time that is over already is delivered and expired before the answer is out (E10).
 #[test]
 fn a_delivery_may_come_before_the_answer_that_explains_it() {

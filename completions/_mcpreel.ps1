@@ -32,11 +32,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
             [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -274,6 +276,60 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;fire;help;help' {
             break
         }
+        'mcpreel;events' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;events;watch' {
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Only events with this tag (repeatable: any of them)')
+            [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Only events of this priority (repeatable: any of them)')
+            [CompletionResult]::new('--cron', '--cron', [CompletionResultType]::ParameterName, 'Have events gathered and delivered on this schedule')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z)')
+            [CompletionResult]::new('--timezone', '--timezone', [CompletionResultType]::ParameterName, 'The time zone of --cron or --at, as an IANA name')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End after so many events')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--renew', '--renew', [CompletionResultType]::ParameterName, 'Subscribe again where the subscription expires')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;events;help' {
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;events;help;watch' {
+            break
+        }
+        'mcpreel;events;help;help' {
+            break
+        }
         'mcpreel;show' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
@@ -344,6 +400,41 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;host' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'The built-in server under this name, with all proposals or those named (repeatable)')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find servers in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'A server of that configuration (repeatable)')
+            [CompletionResult]::new('--say', '--say', [CompletionResultType]::ParameterName, 'Say this (repeatable)')
+            [CompletionResult]::new('--do', '--do', [CompletionResultType]::ParameterName, 'Do what this line says, as if it was typed (repeatable; after what is said)')
+            [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects')
+            [CompletionResult]::new('--clock', '--clock', [CompletionResultType]::ParameterName, 'Whose time passes in the scenario; what it says itself where this is not given')
+            [CompletionResult]::new('--junit', '--junit', [CompletionResultType]::ParameterName, 'Write the scenario''s report as JUnit XML')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The built-in model')
+            [CompletionResult]::new('--model-command', '--model-command', [CompletionResultType]::ParameterName, 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output')
+            [CompletionResult]::new('--model-timeout', '--model-timeout', [CompletionResultType]::ParameterName, 'How long that program may take')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Set an option, for all servers or for one (repeatable)')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'What the host itself says to the model; or @FILE')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s name, for templates; the folder''s where none is given')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What ids are drawn from: the same seed, the same prompts')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Show what happens in the scenario, not only the report')
+            [CompletionResult]::new('--options', '--options', [CompletionResultType]::ParameterName, 'List what can be set, and its defaults')
+            [CompletionResult]::new('--prompts', '--prompts', [CompletionResultType]::ParameterName, 'Show each prompt')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -537,11 +628,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
             [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
+            [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -581,6 +674,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;help;fire;raw' {
             break
         }
+        'mcpreel;help;events' {
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            break
+        }
+        'mcpreel;help;events;watch' {
+            break
+        }
         'mcpreel;help;show' {
             break
         }
@@ -594,6 +694,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;serve' {
+            break
+        }
+        'mcpreel;help;host' {
             break
         }
         'mcpreel;help;sessions' {

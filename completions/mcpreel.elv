@@ -29,11 +29,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
             cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+            cand events 'Subscribe to a server''s events (MCPE)'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -256,6 +258,55 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;fire;help;help'= {
         }
+        &'mcpreel;events'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;events;watch'= {
+            cand --tag 'Only events with this tag (repeatable: any of them)'
+            cand --priority 'Only events of this priority (repeatable: any of them)'
+            cand --cron 'Have events gathered and delivered on this schedule'
+            cand --at 'Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z)'
+            cand --timezone 'The time zone of --cron or --at, as an IANA name'
+            cand --expect 'End after so many events'
+            cand --for 'End after this time'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --renew 'Subscribe again where the subscription expires'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;events;help'= {
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;events;help;watch'= {
+        }
+        &'mcpreel;events;help;help'= {
+        }
         &'mcpreel;show'= {
             cand -f 'How to print'
             cand --format 'How to print'
@@ -322,6 +373,40 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
             cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;host'= {
+            cand -s 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --add 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --builtin 'The built-in server under this name, with all proposals or those named (repeatable)'
+            cand --config 'An MCP client''s configuration to find servers in; the usual places are searched where none is named'
+            cand --server 'A server of that configuration (repeatable)'
+            cand --say 'Say this (repeatable)'
+            cand --do 'Do what this line says, as if it was typed (repeatable; after what is said)'
+            cand --scenario 'Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects'
+            cand --clock 'Whose time passes in the scenario; what it says itself where this is not given'
+            cand --junit 'Write the scenario''s report as JUnit XML'
+            cand --model 'The built-in model'
+            cand --model-command 'A program as the model: the prompt as JSON on its standard input, its answer on its standard output'
+            cand --model-timeout 'How long that program may take'
+            cand --policy 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`'
+            cand --set 'Set an option, for all servers or for one (repeatable)'
+            cand --system 'What the host itself says to the model; or @FILE'
+            cand --project 'The project''s name, for templates; the folder''s where none is given'
+            cand --seed 'What ids are drawn from: the same seed, the same prompts'
+            cand --format 'What to print'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --color 'When to colour output'
+            cand --trace 'Show what happens in the scenario, not only the report'
+            cand --options 'List what can be set, and its defaults'
+            cand --prompts 'Show each prompt'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -492,11 +577,13 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
             cand fire 'Fire one event by hand: a user message, a hook event, a push event, or any message as it is'
+            cand events 'Subscribe to a server''s events (MCPE)'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
+            cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -527,6 +614,11 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;help;fire;raw'= {
         }
+        &'mcpreel;help;events'= {
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+        }
+        &'mcpreel;help;events;watch'= {
+        }
         &'mcpreel;help;show'= {
         }
         &'mcpreel;help;stats'= {
@@ -536,6 +628,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;diff'= {
         }
         &'mcpreel;help;serve'= {
+        }
+        &'mcpreel;help;host'= {
         }
         &'mcpreel;help;sessions'= {
         }

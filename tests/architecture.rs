@@ -32,7 +32,8 @@ const TOKIO: &[&str] = &["transport", "tap", "drive", "cli"];
 const CLOCKS: &[&str] = &["tap", "transport", "drive", "cli", "render"];
 
 /// Where a proposal's room may be named outside `extension`; everything else, `server` too, asks the registry.
-const NAME_ROOMS: &[&str] = &["host/fire_user_message", "cli/commands/fire", "cli/commands/demo"];
+const NAME_ROOMS: &[&str] =
+    &["host/fire_user_message", "cli/commands/fire", "cli/commands/events", "cli/commands/demo"];
 
 /// One source file.
 struct Source {

@@ -5,8 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The sections that the document claims to hold completely, each with its last number.
-const CLAIMED: &[(&str, u32)] =
-    &[("A", 25), ("AMB-A", 8), ("B", 32), ("AMB-B", 8), ("C", 77), ("AMB-C", 17), ("D", 41), ("AMB-D", 13), ("F", 11)];
+const CLAIMED: &[(&str, u32)] = &[
+    ("A", 25),
+    ("AMB-A", 8),
+    ("B", 32),
+    ("AMB-B", 8),
+    ("C", 77),
+    ("AMB-C", 17),
+    ("D", 41),
+    ("AMB-D", 13),
+    ("E", 41),
+    ("AMB-E", 13),
+    ("F", 11),
+];
 
 /// What stands in the document beside the numbers: a newer version of a proposal.
 const BESIDE: &[&str] = &["C-V05"];
@@ -111,8 +122,10 @@ fn every_named_rule_is_broken_by_a_script() {
         }
     }
     // The other way round: every rule of these rooms answers to some number.
-    let of_rooms =
-        |id: &&str| ["conversation/", "reminder/", "mcpl/", "hooks/", "overlap/"].iter().any(|it| id.starts_with(it));
+    let of_rooms = |id: &&str| {
+        let rooms = ["conversation/", "reminder/", "mcpl/", "hooks/", "mcpe/", "overlap/"];
+        rooms.iter().any(|it| id.starts_with(it))
+    };
     let without: Vec<_> = rules.into_iter().filter(of_rooms).filter(|id| !seen.contains(*id)).collect();
     assert_eq!(without, Vec::<&str>::new(), "these answer to no number");
     assert!(seen.len() > 30);

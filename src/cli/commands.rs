@@ -4,6 +4,7 @@ mod call;
 mod completions;
 mod demo;
 mod diff;
+mod events;
 mod export;
 mod fire;
 mod host;
@@ -37,6 +38,8 @@ pub enum Command {
     Call(call::CallArgs),
     #[command(subcommand)]
     Fire(fire::FireCommand),
+    #[command(subcommand)]
+    Events(events::EventsCommand),
     Show(show::ShowArgs),
     Stats(stats::StatsArgs),
     Validate(validate::ValidateArgs),
@@ -61,6 +64,7 @@ impl Command {
             Self::Record(args) => record::run(args, context),
             Self::Call(args) => call::run(args, context),
             Self::Fire(command) => fire::run(command, context),
+            Self::Events(command) => events::run(command, context),
             Self::Show(args) => show::run(args, context),
             Self::Stats(args) => stats::run(args, context),
             Self::Validate(args) => validate::run(args, context),

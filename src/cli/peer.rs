@@ -415,21 +415,24 @@ fn remote_error(error: HttpError) -> CommandError {
 
 /// Runs an asynchronous command on this thread; interruption ends it with its own exit code.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    run_to_its_end(async {
-        tokio::select! {
-            done = work => done,
-            _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
-        }
-    })
+    block_on_to_the_end(unless_interrupted(work))
 }
 
-/// The same for one that sees to interruptions itself.
-pub fn run_to_its_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+/// The same for a command that has something to do after an interruption: it listens for one itself.
+pub fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
     runtime.block_on(work)
+}
+
+/// Work that an interruption ends.
+pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
+    }
 }
 
 /// Opens the connection and waits for the handshake; `-v` tells its steps.

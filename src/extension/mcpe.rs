@@ -1,8 +1,13 @@
 //! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
 
+pub mod cron;
+mod host;
+pub mod patterns;
 mod rules;
 pub mod server;
 
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
 use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
@@ -103,6 +108,18 @@ impl Extension for Mcpe {
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
         Some(Box::<server::McpeSide>::default())
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::Side::new(policies)))
     }
 
     fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {

@@ -177,7 +177,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
 
 /// Scripts that exercise rules and keep to them.
 fn quiet_scripts() -> impl Iterator<Item = &'static str> {
-    [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET].into_iter().flatten().copied()
+    [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET, mcpe::QUIET].into_iter().flatten().copied()
 }
 
 #[test]

@@ -43,7 +43,7 @@ Examples:
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
   mcpreel host --builtin memory --set conversation.deadline=200ms
   mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
-  mcpreel host --options                     what the proposals leave to the host
+  mcpreel host --options                     what the proposals leave open
 
 Exit codes: 0 all was done, every expectation passed; 1 an order or an
 expectation failed; 2 usage; 3 a scenario that cannot be read; 4 no server
@@ -163,7 +163,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         lines::parse(line)?;
     }
     let lines = if script.is_empty() { Some(Lines::open()?) } else { None };
-    peer::run_to_its_end(async {
+    peer::block_on_to_the_end(async {
         let (recorder, reel) = args.client.recorder("host")?;
         let parties = Parties::gather(&named, &recorder, context).await;
         let mut parties = match parties {

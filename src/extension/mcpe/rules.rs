@@ -4,7 +4,7 @@
 mod filter;
 mod subscriptions;
 
-use super::{DESCRIPTOR, EVENT};
+use super::{DESCRIPTOR, EVENT, patterns};
 use crate::extension::findings::rules;
 use crate::extension::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
@@ -92,6 +92,30 @@ rules! {
     EVENT_TWICE = Warning "mcpe/event-twice",
         "An event is delivered once to a subscription with one channel.",
         "seed 004 §4, E22 and E27";
+    PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
+        "Nothing is delivered after a subscription's expiresAt.",
+        "seed 004 §3, E26";
+    EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
+        "When a subscription's expiresAt passes, the server tells by events/subscription_expired.",
+        "seed 004 §3, E26";
+    EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
+        "A subscription is granted before it is told to have expired.",
+        "seed 004 §2 and §3, E10";
+    GRANTED_EXPIRED = Warning "mcpe/granted-expired",
+        "A subscription whose expiresAt has passed is not granted as active.",
+        "seed 004 §2, E7 and E26";
+    CRON_INSTANT = Warning "mcpe/cron-instant",
+        "A cron subscription's batch comes within two seconds of a time at which its expression fires in its zone.",
+        "seed 004, Cron-Based Batching, E24";
+    SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",
+        "A scheduled subscription's batch comes within two seconds of deliverAt, or at once where that has passed.",
+        "seed 004, Scheduled Delivery, E25";
+    ORDER = Info "mcpe/order",
+        "Events reach a subscription in the order of their timestamps.",
+        "seed 004, Open Questions 3, E41";
+    LIST_STATUS = Warning "mcpe/list-status",
+        "events_list gives each subscription the status that it has by what was said before.",
+        "seed 004 §2, E12 and E15";
     OTHER_DIALECT = Info "mcpe/other-dialect",
         "Other sketches use the same names with other methods; this looks like one of them.",
         "AMB-E6 and AMB-E11";
@@ -106,11 +130,14 @@ pub struct McpeObserver {
     capability_told: bool,
     dialect_told: bool,
     tools_complete: bool,
+    /// When the last message was.
+    seen: i64,
     subscriptions: subscriptions::Subscriptions,
 }
 
 impl Observer for McpeObserver {
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        self.seen = message.time;
         let Some(method) = message.method else { return };
         let kind = message.envelope.kind;
         match (method, kind) {
@@ -137,6 +164,7 @@ impl Observer for McpeObserver {
 
     fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
         self.subscriptions.settle(findings);
+        self.subscriptions.finish(self.seen, findings);
     }
 }
 
@@ -278,7 +306,7 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
 
 fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        findings.check(&ODD_GLOB, seq, !filter::is_odd(pattern), || format!("{pattern:?}"));
+        findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("{pattern:?}"));
     }
 }
 

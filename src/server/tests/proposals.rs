@@ -273,8 +273,8 @@ fn events_reach_who_subscribed() {
     assert!(host.fire(&emitted).is_empty());
     host.tool("events_resume", &json!({"subscriptionId": id}));
     assert_eq!(host.fire(&emitted).len(), 1);
-    let cron = json!({"delivery": {"channels": ["cron"], "cronSchedule": {"expression": "0 9 * * *"}}});
-    assert_eq!(host.tool("events_subscribe", &cron)["isError"], true);
+    let handled = json!({"handler": {"type": "bash", "command": "id"}});
+    assert_eq!(host.tool("events_subscribe", &handled)["isError"], true);
     let listed = host.tool("events_list", &json!({}))["structuredContent"].clone();
     assert_eq!(
         (&listed["subscriptions"][0]["clientId"], listed["subscriptions"].as_array().map(Vec::len)),
@@ -286,6 +286,27 @@ fn events_reach_who_subscribed() {
     let (mut host, _) = Host::ready(config_without("mcpe"), "2025-11-25", &json!({}));
     assert_eq!(host.request("tools/call", &json!({"name": "events_list"}))["error"]["code"], -32602);
     assert!(host.fire(&emitted).is_empty());
+}
+
+#[test]
+fn events_gather_for_a_schedule_and_for_one_time() {
+    let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..Config::default() };
+    let (mut host, _) = Host::ready(config, "2025-11-25", &json!({}));
+    let cron = json!({"channels": ["cron"], "cronSchedule": {"expression": "*/5 * * * *", "maxEventsPerDelivery": 2}});
+    let made = host.tool("events_subscribe", &json!({"delivery": cron}))["structuredContent"].clone();
+    assert_eq!((&made["delivery"], &made["createdAt"]), (&cron, &json!("2026-01-01T00:00:00.000Z")));
+    for number in 1..=3 {
+        assert!(host.fire(&json!({"kind": "event", "type": "tick", "data": {"n": number}})).is_empty());
+    }
+    let batches = host.pass(seconds(900));
+    let count = |at: usize| batches[at]["params"]["events"].as_array().map(Vec::len);
+    assert_eq!((batches.len(), count(0), count(1)), (2, Some(2), Some(1)));
+    assert_eq!(batches[1]["params"]["events"][0]["data"]["n"], 3);
+    let past = json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "2026-01-01T00:00:00Z"}});
+    let made = host.ask("tools/call", &json!({"name": "events_subscribe", "arguments": {"delivery": past}}));
+    assert_eq!((made.len(), &made[0]["result"]["structuredContent"]["status"]), (1, &json!("active")));
+    let after = host.pass(seconds(1));
+    assert_eq!((after.len(), &after[0]["method"]), (1, &json!("events/subscription_expired")), "behind the answer");
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub const SESSION: &str = r##"
             {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2027-01-01T00:00:00Z"}}}
     s>c {"id":24,"result":{"structuredContent":{"subscriptionId":"44444444-4444-4444-8444-444444444444",
             "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *",
-            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z"},"content":[]}}
     s>c {"method":"events/batch","params":{"subscriptionId":"44444444-4444-4444-8444-444444444444","events":[
             {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}

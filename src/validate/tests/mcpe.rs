@@ -437,7 +437,201 @@ pub const CASES: &[Case] = &[
         r##"hello 2025-11-25 {} | {"events":{"listChanged":true}}
            c>s {"id":1,"method":"events/list"}"##,
     ),
+    (
+        "mcpe/delivery-past-expiry",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-01T00:05:00Z"},"content":[]}}
+           @540000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:09:00Z","priority":"low"}}}}"##,
+    ),
+    (
+        "mcpe/expiry-untold",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-01T00:05:00Z"},"content":[]}}
+           @600000 c>s {"id":"p","method":"ping"}
+           s>c {"id":"p","result":{}}"##,
+    ),
+    (
+        "mcpe/expired-before-grant",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}}}}}
+           s>c {"method":"events/subscription_expired","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-expired",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2020-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/cron-instant",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","timezone":"Europe/Berlin"}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","timezone":"Europe/Berlin"}},
+            "createdAt":"2026-01-01T09:00:00Z"},"content":[]}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}"##,
+    ),
+    (
+        "mcpe/scheduled-instant",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @600000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}"##,
+    ),
+    (
+        "mcpe/order",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:09:00Z","priority":"low"}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222223","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:08:00Z","priority":"low"}}}}"##,
+    ),
+    (
+        "mcpe/list-status",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":9,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
+           s>c {"id":9,"result":{"structuredContent":{"subscriptions":[
+               {"id":"11111111-1111-4111-8111-111111111111","status":"expired"}]},"content":[]}}"##,
+    ),
 ];
+
+/// Servers that keep to their times.
+pub const QUIET: &[&str] = &[
+    // In Berlin it is nine: a batch on schedule.
+    r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","timezone":"Europe/Berlin"}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","timezone":"Europe/Berlin"}},
+            "createdAt":"2026-01-01T07:59:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T07:59:30Z","priority":"low"}}]}}
+           @86460000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
+               {"id":"22222222-2222-4222-8222-222222222223","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T08:00:30Z","priority":"low"}}]}}"##,
+    // One batch at its time, and the end.
+    r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-02T00:00:00Z"},"content":[]}}
+           @3600000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:30Z","priority":"low"}}]}}
+           s>c {"method":"events/subscription_expired","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           c>s {"id":9,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
+           s>c {"id":9,"result":{"structuredContent":{"subscriptions":[
+               {"id":"11111111-1111-4111-8111-111111111111","status":"expired"}]},"content":[]}}"##,
+    // A lifetime that is told to be over.
+    r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-01T00:05:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:01:00Z","priority":"low"}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+               {"id":"22222222-2222-4222-8222-222222222223","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:02:00Z","priority":"low"}}}}
+           c>s {"id":9,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
+           s>c {"id":9,"result":{"structuredContent":{"subscriptions":[
+               {"id":"11111111-1111-4111-8111-111111111111","status":"active"}]},"content":[]}}
+           @300000 s>c {"method":"events/subscription_expired","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           @600000 c>s {"id":"p","method":"ping"}
+           s>c {"id":"p","result":{}}"##,
+];
+
+/// What of E is about times is quiet where the times are kept.
+#[test]
+fn e12_e24_e25_e26_a_server_that_keeps_its_times_is_told_nothing() {
+    for script in QUIET {
+        let report = super::run(script);
+        let above: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id.starts_with("mcpe/")).collect();
+        let others: Vec<_> = above.iter().filter(|finding| finding.rule.id != "mcpe/no-expiry").collect();
+        assert!(others.is_empty(), "{others:?}");
+    }
+}
+
+#[test]
+fn e1_e5_e6_e16_to_e19_messages_keep_to_their_schemas() {
+    let has = |script: &str, rule: &str| super::ids(&super::run(script)).contains(rule);
+    let no_features = r#"hello 2025-11-25 {} | {"events":{"maxSubscriptions":"many"}}"#;
+    assert!(has(no_features, "schema/capability") && !has("$EVENTS", "schema/capability"));
+    for (arguments, fits) in [
+        (r#"{}"#, true),
+        (r#"{"delivery":{"channels":["cron"],"cronSchedule":{"expression":"@daily","maxEventsPerDelivery":3}}}"#, true),
+        (r#"{"handler":{"type":"bash","command":"id","cwd":"/","timeout":3}}"#, true),
+        (r#"{"handler":{"type":"agent","maxTokens":3}}"#, true),
+        (r#"{"handler":{"type":"bash"}}"#, false),
+        (r#"{"handler":{"type":"pigeon"}}"#, false),
+        (r#"{"filter":{"priority":["urgent"]}}"#, false),
+        (r#"{"delivery":{}}"#, false),
+        (r#"{"delivery":{"channels":["pigeon"]}}"#, false),
+    ] {
+        let call = r#"c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":"#;
+        assert_eq!(!has(&format!("$EVENTS\n{call}{arguments}}}}}"), "schema/tool-arguments"), fits, "{arguments}");
+    }
+    let event = r#"{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+        "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}"#;
+    for (method, params, fits) in [
+        ("events/event", format!(r#"{{"subscriptionId":"s","event":{event}}}"#), true),
+        ("events/event", format!(r#"{{"event":{event}}}"#), false),
+        (
+            "events/event",
+            format!(r#"{{"subscriptionId":"s","event":{}}}"#, event.replace(",\"priority\":\"low\"", "")),
+            false,
+        ),
+        ("events/event", format!(r#"{{"subscriptionId":"s","event":{}}}"#, event.replace("{}", "[]")), false),
+        ("events/batch", format!(r#"{{"subscriptionId":"s","events":[{event}]}}"#), true),
+        ("events/batch", r#"{"subscriptionId":"s","events":{}}"#.to_owned(), false),
+        ("events/subscription_expired", r#"{"subscriptionId":"s"}"#.to_owned(), true),
+        ("events/subscription_expired", r#"{}"#.to_owned(), false),
+    ] {
+        let script = format!("$EVENTS\ns>c {{\"method\":\"{method}\",\"params\":{params}}}");
+        assert_eq!(!has(&script, "schema/params"), fits, "{method} {params}");
+    }
+}
 
 /// A scheduled time that is over already is delivered and expired before the answer is out (E10).
 #[test]

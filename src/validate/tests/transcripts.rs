@@ -106,8 +106,21 @@ fn known_faults_of_real_peers_are_found() {
                 "mcpl/disabled-set-accepted",
             ][..],
         ),
-        ("mcpe-core-1.0.0", &["stream/noise", "mcpe/capability-missing", "mcpe/no-expiry"]),
-        ("mcpe-core-1.0.0-cron", &["stream/noise", "mcpe/capability-missing", "schema/tool-arguments"]),
+        (
+            "mcpe-core-1.0.0",
+            &["stream/noise", "mcpe/capability-missing", "mcpe/no-expiry", "mcpe/expired-before-grant"],
+        ),
+        (
+            "mcpe-core-1.0.0-cron",
+            &[
+                "stream/noise",
+                "mcpe/capability-missing",
+                "schema/tool-arguments",
+                "mcpe/granted-expired",
+                "mcpe/expiry-untold",
+                "mcpe/list-status",
+            ],
+        ),
         (
             "mcpl-agent-framework-host-x-mock",
             &["mcpl/unknown-set", "mcpl/refusal-form", "mcpl/refusal-data", "mcpl/capability-missing"],

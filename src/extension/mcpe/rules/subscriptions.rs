@@ -2,6 +2,7 @@
 
 use super::filter::{self, Verdict};
 use super::*;
+use crate::extension::mcpe::cron::{Schedule, zone};
 use crate::extension::mcpe::{BATCH, EXPIRED};
 use crate::extension::recent::Recent;
 use crate::extension::timestamp;
@@ -9,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
 const GRACE: i64 = 250_000_000;
+/// How far from its time something may happen, in nanoseconds (E24).
+const SLACK: i64 = 2_000_000_000;
 /// How many deliveries wait for the answer that makes their subscription known.
 const MOST_PARKED: usize = 256;
 /// How many calls about one subscription that wait are remembered.
@@ -20,6 +23,17 @@ enum State {
     Paused,
     Expired,
     Removed,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Expired => "expired",
+            Self::Removed => "removed",
+        }
+    }
 }
 
 /// A subscription that was granted.
@@ -35,6 +49,10 @@ struct Subscription {
     granted: i64,
     /// Calls about it that wait: until they are answered the old and the new are both right.
     changing: Vec<Change>,
+    /// It was stopped or changed, so that its one delivery may come later.
+    changed: bool,
+    /// The latest timestamp of its events.
+    latest: Option<jiff::Timestamp>,
 }
 
 /// A call that waits and may change a subscription.
@@ -126,6 +144,9 @@ impl Subscriptions {
         if let Some(asked) = message.request {
             self.changed(asked);
         }
+        if tool == "events_list" {
+            return self.listed(outcome, message.seq, findings);
+        }
         let Some(id) = arguments["subscriptionId"].as_str() else { return };
         let success = outcome["success"] != false;
         let there = self.known.get_mut(&id.to_owned());
@@ -142,6 +163,7 @@ impl Subscriptions {
             "events_pause" => subscription.enter(State::Paused, message.time),
             "events_resume" => subscription.enter(State::Active, message.time),
             "events_update" => {
+                subscription.changed = true;
                 let source = if outcome["filter"].is_object() { outcome } else { arguments };
                 for (member, slot) in [("filter", &mut subscription.filter), ("delivery", &mut subscription.delivery)] {
                     if let Some(value) = source.get(member) {
@@ -171,6 +193,8 @@ impl Subscriptions {
             expires: part("expiresAt").as_str().and_then(timestamp::instant),
             granted: message.time,
             changing: Vec::new(),
+            changed: false,
+            latest: None,
         };
         let now = subscription.created;
         if let Some(events) = capability(message.declared) {
@@ -181,8 +205,12 @@ impl Subscriptions {
         }
         if let Some(id) = outcome["subscriptionId"].as_str() {
             check_uuid(id, seq, findings);
+            if let (Some(created), Some(expires)) = (subscription.created, subscription.expires) {
+                let over = outcome["status"] == "active" && expires <= created;
+                findings.check(&GRANTED_EXPIRED, seq, !over, || format!("{id} of {created} expires at {expires}"));
+            }
             self.known.insert(id.to_owned(), subscription);
-            self.unpark(id, message.time, findings);
+            self.unpark(id, message, findings);
         }
         if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
             let live = self.known.values().filter(|it| it.is_live(now, message.time)).count();
@@ -192,16 +220,16 @@ impl Subscriptions {
     }
 
     /// Takes out what waited for this subscription to become known.
-    fn unpark(&mut self, id: &str, time: i64, findings: &mut Findings) {
+    fn unpark(&mut self, id: &str, message: &Observed<'_>, findings: &mut Findings) {
         let (mine, others): (Vec<_>, Vec<_>) = self.parked.drain(..).partition(|(_, parked, _)| parked == id);
         self.parked = others;
         if !mine.is_empty() {
             findings.hold(&UNKNOWN_SUBSCRIPTION);
         }
-        if mine.iter().any(|(_, _, expired)| *expired)
-            && let Some(subscription) = self.known.get_mut(&id.to_owned())
-        {
-            subscription.enter(State::Expired, time);
+        let is_over = mine.iter().any(|(_, _, expired)| *expired);
+        findings.check(&EXPIRED_FIRST, message.seq, !is_over, || format!("{id} had expired before it was granted"));
+        if is_over && let Some(subscription) = self.known.get_mut(&id.to_owned()) {
+            subscription.enter(State::Expired, message.time);
         }
     }
 
@@ -215,6 +243,32 @@ impl Subscriptions {
     pub fn settle(&mut self, findings: &mut Findings) {
         for (seq, id, _) in self.parked.drain(..) {
             findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was never granted"));
+        }
+    }
+
+    /// The connection is over at a time: who has ended by then and was not told so?
+    pub fn finish(&mut self, time: i64, findings: &mut Findings) {
+        if self.lost {
+            return;
+        }
+        for subscription in self.known.values() {
+            let now = subscription.own_time(time.saturating_sub(SLACK));
+            let Some((now, expires)) = now.zip(subscription.expires) else { continue };
+            if now > expires && matches!(subscription.state, State::Active | State::Paused) {
+                findings.check_overall(&EXPIRY_UNTOLD, false, || format!("expired at {expires}, and no word of it"));
+            }
+        }
+    }
+
+    /// What a list says of the subscriptions that are known.
+    fn listed(&self, outcome: &Value, seq: u64, findings: &mut Findings) {
+        for entry in outcome["subscriptions"].as_array().into_iter().flatten() {
+            let id = entry["id"].as_str().or_else(|| entry["subscriptionId"].as_str()).unwrap_or_default();
+            let (Some(known), Some(status)) = (self.known.get(&id.to_owned()), entry["status"].as_str()) else {
+                continue;
+            };
+            let fits = known.state.name() == status || !known.changing.is_empty();
+            findings.check(&LIST_STATUS, seq, fits, || format!("{id} is {}, listed as {status}", known.state.name()));
         }
     }
 
@@ -239,6 +293,7 @@ impl Subscriptions {
         };
         findings.hold(&UNKNOWN_SUBSCRIPTION);
         if method == EXPIRED {
+            findings.hold(&EXPIRY_UNTOLD);
             return subscription.enter(State::Expired, message.time);
         }
         let late = message.time.saturating_sub(subscription.since) > GRACE;
@@ -247,6 +302,7 @@ impl Subscriptions {
             format!("{id} is {:?}", subscription.state).to_lowercase()
         });
         subscription.check_delivery(method, events, seq, findings);
+        subscription.check_times(method, events, message, findings);
         let both = subscription.has_both_ways();
         for event in events.iter().filter_map(|event| event["id"].as_str()) {
             let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
@@ -268,14 +324,46 @@ impl Subscriptions {
 
 impl Subscription {
     fn enter(&mut self, state: State, time: i64) {
+        self.changed = true;
         self.state = state;
         self.since = time;
     }
 
+    /// What the server's clock shows at a time of the reel's, by the answer that granted it.
+    fn own_time(&self, time: i64) -> Option<jiff::Timestamp> {
+        let passed = jiff::SignedDuration::from_nanos(time.saturating_sub(self.granted));
+        self.created?.checked_add(passed).ok()
+    }
+
+    /// Whether a delivery comes when it should: before the end, in order, and on its schedule.
+    fn check_times(&mut self, method: &str, events: &[Value], message: &Observed<'_>, findings: &mut Findings) {
+        let seq = message.seq;
+        for event in events {
+            let Some(at) = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant) else { continue };
+            let before = self.latest.filter(|before| at < *before);
+            findings.check(&ORDER, seq, before.is_none(), || format!("an event of {at} behind a later one"));
+            self.latest = self.latest.max(Some(at));
+        }
+        let Some(now) = self.own_time(message.time) else { return };
+        if let Some(expires) = self.expires {
+            let over = now.duration_since(expires).as_nanos() > i128::from(GRACE);
+            findings.check(&PAST_EXPIRY, seq, !over, || format!("delivered at {now}, expired at {expires}"));
+        }
+        let channels = &self.delivery["channels"];
+        match (method == BATCH, lists(channels, "cron"), lists(channels, "scheduled")) {
+            (true, true, false) => check_cron(&self.delivery["cronSchedule"], now, seq, findings),
+            (true, false, true) if !self.changed => {
+                let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
+                let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK.unsigned_abs());
+                findings.check(&SCHEDULED_INSTANT, seq, !off, || format!("delivered at {now}, due at {at}"));
+            }
+            _ => {}
+        }
+    }
+
     /// Whether it counts, at a time that is told by a server's clock and by the reel's.
     fn is_live(&self, now: Option<jiff::Timestamp>, time: i64) -> bool {
-        let passed = jiff::SignedDuration::from_nanos(time.saturating_sub(self.granted));
-        let own = self.created.and_then(|created| created.checked_add(passed).ok());
+        let own = self.own_time(time);
         let over = |at: Option<jiff::Timestamp>| at.zip(self.expires).is_some_and(|(at, expires)| expires <= at);
         matches!(self.state, State::Active | State::Paused) && !over(now) && !over(own)
     }
@@ -318,6 +406,26 @@ impl Subscription {
     }
 }
 
+/// Whether a schedule fires around a time. One that cannot be read is nothing to judge by.
+fn check_cron(schedule: &Value, now: jiff::Timestamp, seq: u64, findings: &mut Findings) {
+    let expression = schedule["expression"].as_str().unwrap_or_default();
+    let Ok(read) = Schedule::read(expression, schedule["timezone"].as_str()) else { return };
+    let Ok(now_ns) = i64::try_from(now.as_nanosecond()) else { return };
+    let near = read.next(now_ns.saturating_sub(SLACK + 1_000_000_000));
+    let fires = near.is_some_and(|at| at <= now_ns.saturating_add(SLACK));
+    findings.check(&CRON_INSTANT, seq, fires, || format!("{expression:?} does not fire at {now}"));
+}
+
+/// When a scheduled delivery is due: an offset says so, or the zone beside it.
+fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
+    let text = scheduled["deliverAt"].as_str()?;
+    let local = || {
+        let zone = zone(scheduled["timezone"].as_str()).ok()?;
+        text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
+    };
+    text.parse().ok().or_else(local)
+}
+
 /// Checks what was granted against what the server says it can.
 fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut Findings) {
     for channel in granted.delivery["channels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -327,7 +435,7 @@ fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut 
     }
     if events["features"]["wildcards"] == false {
         let types = granted.filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let wild = types.into_iter().find(|pattern| filter::is_wildcard(pattern));
+        let wild = types.into_iter().find(|pattern| patterns::is_wildcard(pattern));
         findings.check(&WILDCARDS, seq, wild.is_none(), || format!("{:?}", wild.unwrap_or_default()));
     }
 }

@@ -1,5 +1,6 @@
 //! Which events a subscription is for (§5).
 
+use crate::extension::mcpe::patterns::{is_odd, matches, might_match};
 use serde::{Deserialize, Serialize};
 
 /// A filter; what is left out or empty matches everything.
@@ -20,70 +21,28 @@ pub struct Filter {
 impl Filter {
     /// Whether an event passes: all given members must match.
     pub fn matches(&self, event_type: &str, tags: &[String], priority: &str) -> bool {
-        let any = |list: &[String], test: &dyn Fn(&String) -> bool| list.is_empty() || list.iter().any(test);
-        any(&self.event_types, &|pattern| type_matches(pattern, event_type))
-            && any(&self.tags, &|tag| tags.contains(tag))
-            && any(&self.priority, &|wanted| wanted == priority)
+        self.takes(tags, priority)
+            && (self.event_types.is_empty() || self.event_types.iter().any(|pattern| matches(pattern, event_type)))
+    }
+
+    /// The pattern by which other implementations would let an event pass that does not pass here (E32).
+    pub fn near_miss(&self, event_type: &str, tags: &[String], priority: &str) -> Option<&str> {
+        let passes = self.matches(event_type, tags, priority);
+        let near = self.event_types.iter().find(|pattern| might_match(pattern, event_type));
+        near.filter(|_| !passes && self.takes(tags, priority)).map(String::as_str)
+    }
+
+    fn takes(&self, tags: &[String], priority: &str) -> bool {
+        (self.tags.is_empty() || self.tags.iter().any(|tag| tags.contains(tag)))
+            && (self.priority.is_empty() || self.priority.iter().any(|wanted| wanted == priority))
     }
 
     /// The first type pattern that is neither exact, nor `a.*`, nor `*`.
     pub fn odd_pattern(&self) -> Option<&str> {
-        let is_odd = |pattern: &&String| {
-            let plain = pattern.strip_suffix(".*").unwrap_or(pattern);
-            plain.is_empty() || (pattern.as_str() != "*" && plain.contains('*'))
-        };
-        self.event_types.iter().find(is_odd).map(String::as_str)
-    }
-}
-
-/// `github.*` stands for any depth below `github.`, not for `github` itself; `*` for everything (E32).
-fn type_matches(pattern: &str, event_type: &str) -> bool {
-    match pattern.strip_suffix(".*") {
-        _ if pattern == "*" => true,
-        Some(above) => event_type.strip_prefix(above).is_some_and(|rest| rest.len() > 1 && rest.starts_with('.')),
-        None => pattern == event_type,
+        let is_none = |pattern: &&String| pattern.is_empty() || pattern.as_str() == ".*" || is_odd(pattern);
+        self.event_types.iter().find(is_none).map(String::as_str)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn filter(types: &[&str], tags: &[&str], priority: &[&str]) -> Filter {
-        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
-        Filter { event_types: owned(types), tags: owned(tags), priority: owned(priority) }
-    }
-
-    #[test]
-    fn types_match_exactly_or_below_a_dot() {
-        for (pattern, event_type, matches) in [
-            ("github.push", "github.push", true),
-            ("github.push", "github.push.x", false),
-            ("github.*", "github.push", true),
-            ("github.*", "github.issue.opened", true),
-            ("github.*", "github", false),
-            ("github.*", "github.", false),
-            ("github.*", "githubber.push", false),
-            ("*", "anything.at.all", true),
-        ] {
-            assert_eq!(filter(&[pattern], &[], &[]).matches(event_type, &[], "low"), matches, "{pattern} {event_type}");
-        }
-    }
-
-    #[test]
-    fn members_are_joined_by_and_and_their_items_by_or() {
-        let ci = ["ci".to_owned(), "x".to_owned()];
-        let both = filter(&["a.*", "b"], &["deploy", "ci"], &["high", "critical"]);
-        assert!(both.matches("b", &ci, "high") && both.matches("a.c", &ci, "critical"));
-        assert!(!both.matches("b", &ci, "low") && !both.matches("b", &[], "high") && !both.matches("c", &ci, "high"));
-        assert!(Filter::default().matches("b", &[], "low"));
-    }
-
-    #[test]
-    fn other_globs_are_odd() {
-        assert_eq!(filter(&["a", "a.*", "*", "a*"], &[], &[]).odd_pattern(), Some("a*"));
-        assert_eq!(filter(&["*.a"], &[], &[]).odd_pattern(), Some("*.a"));
-        assert_eq!(filter(&[".*"], &[], &[]).odd_pattern(), Some(".*"));
-        assert_eq!(filter(&["a", "a.b.*", "*"], &[], &[]).odd_pattern(), None);
-    }
-}
+mod tests;

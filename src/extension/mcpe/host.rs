@@ -1,0 +1,346 @@
+//! The room's side in a host: subscriptions made for the user, and their events in the next prompt. Events never wake
+//! the model (behaviour F3), and each stands there once, however many subscriptions it came by (E27).
+//!
+//! Never: clocks, printing.
+
+use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
+use crate::extension::Side as Whose;
+use crate::extension::host::{Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, cut};
+use crate::extension::policy::{Kind, Knob, Policies, Policy};
+use crate::extension::recent::Recent;
+use crate::extension::tool_outcome;
+use crate::wire::MessageKind;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
+
+const SLOT: &str = "mcpe.event";
+const SUBSCRIBE: &str = "events_subscribe";
+const UNSUBSCRIBE: &str = "events_unsubscribe";
+const LIST: &str = "events_list";
+/// How long a tool may take to answer.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How many messages wait for the answer that makes their subscription known.
+const MOST_PARKED: usize = 256;
+/// How many events are remembered, so that none stands twice.
+const MOST_SEEN: usize = 4096;
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: Place::BeforeUser, rank: 12 }];
+
+/// What the proposal leaves to the host.
+pub static KNOBS: &[Knob] = &[
+    Knob {
+        name: "subscribe",
+        kind: Kind::Words,
+        default: "",
+        text: "Subscriptions made at connect, one a word: a type pattern, or a filter as JSON",
+        source: "seed 004 §2, events_subscribe (E2)",
+    },
+    Knob {
+        name: "inject",
+        kind: Kind::Choice(&["prompt", "note", "none"]),
+        default: "prompt",
+        text: "What stands in the next prompt of an event: all of it, its type and urgency, or nothing",
+        source: "seed 004, Client SDK Changes (F3)",
+    },
+    Knob {
+        name: "renew",
+        kind: Kind::Flag,
+        default: "false",
+        text: "Whether a subscription that has expired is made again",
+        source: "seed 004 §3, events/subscription_expired (E18)",
+    },
+    Knob {
+        name: "most_waiting",
+        kind: Kind::Count,
+        default: "20",
+        text: "How many events wait for the next prompt; the oldest make room",
+        source: "seed 004, Security Considerations 2 (E38)",
+    },
+    Knob {
+        name: "most_bytes",
+        kind: Kind::Bytes,
+        default: "4k",
+        text: "How much of an event is taken",
+        source: "seed 004, Security Considerations 3 (E39)",
+    },
+];
+
+/// What a tool was called for.
+enum Asked {
+    Subscribe(Value),
+    Unsubscribe(String),
+    List,
+}
+
+/// A server with events.
+struct Source {
+    policy: Policy,
+    /// By id: the arguments that each was made with.
+    subscriptions: BTreeMap<String, Value>,
+    asked: HashMap<u64, Asked>,
+    /// Messages that came before the answer to the subscription they name (E10).
+    parked: Vec<(String, String, Value)>,
+    seen: Recent<String, ()>,
+    /// Events for the next prompt.
+    waiting: VecDeque<Value>,
+}
+
+impl Source {
+    fn subscribes(&self) -> bool {
+        self.asked.values().any(|asked| matches!(asked, Asked::Subscribe(_)))
+    }
+
+    fn ask(&mut self, cx: &mut HostCx<'_>, server: ServerId, tool: &str, arguments: Value, asked: Asked) {
+        let params = json!({"name": tool, "arguments": arguments});
+        let token = cx.request(server, "tools/call", params, DEADLINE);
+        self.asked.insert(token, asked);
+    }
+
+    fn subscribe(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: Value) {
+        self.ask(cx, server, SUBSCRIBE, arguments.clone(), Asked::Subscribe(arguments));
+    }
+
+    /// A message for a subscription that is known.
+    fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
+        match method {
+            EVENT => self.event(cx, server, id, &params["event"]),
+            BATCH => {
+                let events = params["events"].as_array().map_or(&[][..], Vec::as_slice);
+                events.iter().for_each(|event| self.event(cx, server, id, event));
+            }
+            _ => {
+                let arguments = self.subscriptions.remove(id).unwrap_or_default();
+                cx.tell("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
+                if self.policy.flag("renew") {
+                    self.subscribe(cx, server, renewed(arguments));
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, subscription: &str, event: &Value) {
+        let id = event["id"].as_str().unwrap_or_default();
+        let data = json!({"id": id, "type": event["type"], "subscription": subscription});
+        if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
+            return cx.tell("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
+        }
+        cx.tell("event", Some(server), note(event), data);
+        if self.policy.word("inject") == "none" {
+            return;
+        }
+        self.waiting.push_back(event.clone());
+        if self.waiting.len() > self.policy.length("most_waiting")
+            && let Some(oldest) = self.waiting.pop_front()
+        {
+            let text = format!("too many wait for the next prompt; dropped: {}", note(&oldest));
+            cx.tell("dropped", Some(server), text, json!({"id": oldest["id"]}));
+        }
+    }
+
+    fn inject(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let (whole, most) = (self.policy.word("inject") == "prompt", self.policy.length("most_bytes"));
+        for event in self.waiting.drain(..) {
+            let text = if whole { event.to_string() } else { note(&event) };
+            cx.inject(Injection { server, slot: SLOT, weight: 0, what: "event".to_owned(), text: cut(text, most) });
+        }
+    }
+}
+
+/// The room's side in a host.
+pub struct Side {
+    policies: Policies,
+    sources: BTreeMap<ServerId, Source>,
+}
+
+impl Side {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self { policies: policies.clone(), sources: BTreeMap::new() }
+    }
+
+    /// The server that an order names; where it names none, the only one with events.
+    fn source(&mut self, cx: &HostCx<'_>, params: &Value) -> Result<(ServerId, &mut Source), String> {
+        let named = params["server"].as_str();
+        let is_meant = |id: &ServerId| named.is_none_or(|name| cx.server(*id).is_some_and(|view| view.name == name));
+        let mut meant = self.sources.iter_mut().filter(|(id, _)| is_meant(id));
+        match (meant.next(), meant.next()) {
+            (Some((id, source)), None) => Ok((*id, source)),
+            (None, _) => Err("there is no such server with events".to_owned()),
+            _ => Err("several servers have events: name one with `server`".to_owned()),
+        }
+    }
+
+    fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
+        let (server, source) = self.source(cx, params)?;
+        match order {
+            "subscribe" => {
+                let mut arguments = params.clone();
+                if let Some(members) = arguments.as_object_mut() {
+                    members.remove("server");
+                }
+                source.subscribe(cx, server, arguments);
+            }
+            "unsubscribe" => {
+                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?.to_owned();
+                source.ask(cx, server, UNSUBSCRIBE, json!({"subscriptionId": id}), Asked::Unsubscribe(id));
+            }
+            _ => source.ask(cx, server, LIST, json!({}), Asked::List),
+        }
+        Ok(())
+    }
+}
+
+impl HostSide for Side {
+    /// A server has events where it declares them, or where it has the tool to subscribe (E1).
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        let declares = view.declared.find(&DESCRIPTOR, Whose::Server).is_some();
+        let offers = view.declared.tools.iter().flatten().any(|tool| tool == SUBSCRIBE);
+        let policy = self.policies.of("mcpe", &view.name);
+        let wanted = policy.words("subscribe").to_vec();
+        if !declares && !offers {
+            if !wanted.is_empty() {
+                let text = format!("{} has no events to subscribe to", view.name);
+                cx.tell("unsupported", Some(server), text, Value::Null);
+            }
+            return;
+        }
+        if !view.is_legacy {
+            let text = format!("{} offers events in an era that has no carrier for them", view.name);
+            return cx.tell("no carrier", Some(server), text, Value::Null);
+        }
+        if !offers {
+            let text = format!("{} declares events, but has no tool {SUBSCRIBE}", view.name);
+            return cx.tell("no tool", Some(server), text, Value::Null);
+        }
+        let by = if declares { "capability" } else { "tool" };
+        cx.tell("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
+        let (subscriptions, asked, parked, waiting) = Default::default();
+        let mut source = Source { policy, subscriptions, asked, parked, seen: Recent::new(MOST_SEEN), waiting };
+        for word in wanted {
+            match filter(&word) {
+                Ok(filter) => source.subscribe(cx, server, json!({"filter": filter})),
+                Err(why) => cx.tell("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
+            }
+        }
+        self.sources.insert(server, source);
+    }
+
+    fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
+        self.sources.remove(&server);
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
+        if matches!(moment, Moment::Prompt(Agent::Main)) {
+            self.sources.iter_mut().for_each(|(server, source)| source.inject(cx, *server));
+        }
+    }
+
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+        let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
+        if message.envelope.kind != MessageKind::Notification {
+            cx.tell("malformed", Some(server), format!("{method} came as a request: it must have no id"), Value::Null);
+            return false;
+        }
+        let params = message.envelope.params.and_then(|text| serde_json::from_slice(text).ok());
+        let params: Value = params.unwrap_or_default();
+        let id = params["subscriptionId"].as_str().unwrap_or_default();
+        match self.sources.get_mut(&server) {
+            Some(source) if source.subscriptions.contains_key(id) => source.take(cx, server, id, method, &params),
+            Some(source) if source.subscribes() && source.parked.len() < MOST_PARKED => {
+                source.parked.push((id.to_owned(), method.to_owned(), params));
+            }
+            _ => cx.tell("stray", Some(server), format!("{method} for a subscription that nobody has"), {
+                json!({"subscription": id})
+            }),
+        }
+        true
+    }
+
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
+        let Some(source) = self.sources.get_mut(&server) else { return };
+        let envelope = match reply {
+            Reply::Answered { envelope, .. } => envelope,
+            // An answer may still come, and with it a subscription.
+            Reply::TimedOut => return cx.tell("timed out", Some(server), "no answer in time", Value::Null),
+            Reply::Failed(why) => {
+                source.asked.remove(&token);
+                return cx.tell("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+            }
+        };
+        let Some(asked) = source.asked.remove(&token) else { return };
+        let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let outcome = tool_outcome(&content).filter(|_| envelope.error.is_none() && !envelope.tool_error);
+        match (asked, outcome) {
+            (Asked::Subscribe(arguments), Some(outcome)) if outcome["subscriptionId"].is_string() => {
+                let id = outcome["subscriptionId"].as_str().unwrap_or_default().to_owned();
+                cx.tell("subscribed", Some(server), format!("subscription {id}"), outcome);
+                source.subscriptions.insert(id.clone(), arguments);
+                let (mine, others) = source.parked.drain(..).partition(|(parked, ..)| *parked == id);
+                source.parked = others;
+                let mine: Vec<(String, String, Value)> = mine;
+                mine.iter().for_each(|(_, method, params)| source.take(cx, server, &id, method, params));
+            }
+            (Asked::Unsubscribe(id), Some(outcome)) if outcome["success"] != false => {
+                source.subscriptions.remove(&id);
+                cx.tell("unsubscribed", Some(server), format!("subscription {id}"), outcome);
+            }
+            (Asked::List, Some(outcome)) => {
+                let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
+                cx.tell("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
+            }
+            (_, outcome) => {
+                let said = content["content"][0]["text"].as_str().or_else(|| content["message"].as_str());
+                let text = format!("refused: {}", said.unwrap_or("no reason is given"));
+                cx.tell("refused", Some(server), text, outcome.unwrap_or_default());
+            }
+        }
+        if !source.subscribes() {
+            for (id, method, _) in source.parked.drain(..) {
+                let text = format!("{method} for a subscription that nobody has");
+                cx.tell("stray", Some(server), text, json!({"subscription": id}));
+            }
+        }
+    }
+
+    /// `subscribe` with a subscription's members, `unsubscribe` with `subscription`, `events`; each with `server` where
+    /// several have events.
+    fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
+        matches!(order, "subscribe" | "unsubscribe" | "events").then(|| self.ordered(cx, order, params))
+    }
+
+    fn state(&self) -> Value {
+        let one = |(id, source): (&ServerId, &Source)| {
+            json!({"server": id.0, "subscriptions": source.subscriptions.keys().collect::<Vec<_>>(),
+                "waiting": source.waiting.len()})
+        };
+        self.sources.iter().map(one).collect()
+    }
+}
+
+/// A filter as the option has it: JSON, or a type pattern.
+fn filter(word: &str) -> Result<Value, String> {
+    match word.starts_with('{') {
+        true => serde_json::from_str(word).map_err(|error| error.to_string()),
+        false => Ok(json!({"eventTypes": [word]})),
+    }
+}
+
+/// The same subscription once more: without the end that has passed.
+fn renewed(mut arguments: Value) -> Value {
+    if let Some(members) = arguments.as_object_mut() {
+        members.remove("expiresAt");
+    }
+    arguments
+}
+
+/// An event in a few words.
+fn note(event: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    format!("{} ({})", text(&event["type"]), text(&event["metadata"]["priority"]))
+}
+
+#[cfg(test)]
+mod tests;

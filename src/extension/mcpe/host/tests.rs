@@ -1,0 +1,210 @@
+use super::*;
+use crate::extension::host::{ModelView, ServerView, Wish};
+use crate::extension::{Declared, knobs};
+use crate::wire::Envelope;
+
+/// The side under test with one server.
+struct Bench {
+    side: Side,
+    view: ServerView,
+    tokens: u64,
+    wishes: Vec<Wish>,
+}
+
+const SERVER: ServerId = ServerId(0);
+
+impl Bench {
+    fn new(set: &[(&str, Value)], capabilities: Value, tools: &[&str]) -> Self {
+        let mut policies = Policies::new(knobs());
+        set.iter().for_each(|(name, value)| policies.set(None, name, value).expect("an option"));
+        let tools = Some(tools.iter().map(|name| (*name).to_owned()).collect());
+        let declared = Declared { server: capabilities, tools, ..Declared::default() };
+        let view =
+            ServerView { name: "s".to_owned(), declared, is_legacy: true, is_open: true, ..ServerView::default() };
+        let mut bench = Self { side: Side::new(&policies), view, tokens: 0, wishes: Vec::new() };
+        bench.with(|side, cx| side.connected(cx, SERVER));
+        bench
+    }
+
+    /// A server with all that is needed.
+    fn plain(set: &[(&str, Value)]) -> Self {
+        Self::new(set, json!({"events": {"maxSubscriptions": 9}}), &[SUBSCRIBE])
+    }
+
+    fn with<T>(&mut self, ask: impl FnOnce(&mut Side, &mut HostCx<'_>) -> T) -> T {
+        let (servers, names) = (std::slice::from_ref(&self.view), ("p", "s"));
+        let model = ModelView::default();
+        let mut cx =
+            HostCx::new(Duration::ZERO, 1, servers, (names.0, names.1, &model), (&mut self.tokens, &mut self.wishes));
+        ask(&mut self.side, cx.of("mcpe"))
+    }
+
+    fn hear(&mut self, method: &str, params: &Value) {
+        let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
+        let envelope = Envelope::scan(text.as_bytes());
+        let heard = Heard { envelope: &envelope, text: text.as_bytes() };
+        assert!(self.with(|side, cx| side.receive(cx, SERVER, &heard)));
+    }
+
+    fn event(&mut self, subscription: &str, id: &str) {
+        self.hear(EVENT, &json!({"subscriptionId": subscription, "event": event(id)}));
+    }
+
+    fn reply(&mut self, token: u64, result: &Value) {
+        let text = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+        let envelope = Envelope::scan(text.as_bytes());
+        let reply = Reply::Answered { envelope: &envelope, latency: Duration::ZERO };
+        self.with(|side, cx| side.replied(cx, SERVER, token, &reply));
+    }
+
+    fn grant(&mut self, token: u64, id: &str) {
+        self.reply(token, &json!({"structuredContent": {"subscriptionId": id, "status": "active"}, "content": []}));
+    }
+
+    /// The last call of a tool: its token and arguments.
+    fn called(&self, tool: &str) -> Option<(u64, &Value)> {
+        self.wishes.iter().rev().find_map(|wish| match wish {
+            Wish::Request { token, params, .. } if params["name"] == tool => Some((*token, &params["arguments"])),
+            _ => None,
+        })
+    }
+
+    fn told(&self, what: &str) -> usize {
+        self.wishes.iter().filter(|wish| matches!(wish, Wish::Tell(fact) if fact.what == what)).count()
+    }
+
+    /// What the next prompt has.
+    fn prompt(&mut self) -> Vec<String> {
+        self.wishes.clear();
+        self.with(|side, cx| side.moment(cx, &Moment::Prompt(Agent::Main)));
+        let text = |wish: &Wish| match wish {
+            Wish::Inject(injection) if injection.slot == SLOT => Some(injection.text.clone()),
+            _ => None,
+        };
+        self.wishes.iter().filter_map(text).collect()
+    }
+
+    fn order(&mut self, order: &str, params: &Value) -> Option<Result<(), String>> {
+        self.with(|side, cx| side.order(cx, order, params))
+    }
+}
+
+fn event(id: &str) -> Value {
+    json!({"id": id, "type": "github.push", "data": {"n": 1},
+        "metadata": {"timestamp": "2026-01-01T00:00:00Z", "priority": "high"}})
+}
+
+#[test]
+fn e1_e2_support_is_the_capability_or_the_tool_and_is_checked_before() {
+    let set = [("mcpe.subscribe", json!("github.*"))];
+    let declared = json!({"events": {"maxSubscriptions": 1}});
+    for (capabilities, tools, supported, fact) in [
+        (declared.clone(), &[SUBSCRIBE][..], true, "declared"),
+        (json!({}), &[SUBSCRIBE], true, "declared"),
+        (json!({}), &["echo"], false, "unsupported"),
+        (declared, &[], false, "no tool"),
+    ] {
+        let bench = Bench::new(&set, capabilities, tools);
+        assert_eq!((bench.called(SUBSCRIBE).is_some(), bench.told(fact)), (supported, 1), "{fact}");
+    }
+}
+
+#[test]
+fn e5_subscriptions_are_made_at_connect_from_patterns_and_filters() {
+    let bench = Bench::plain(&[("mcpe.subscribe", json!(["github.*", r#"{"tags":["ci"]}"#, "{"]))]);
+    let made: Vec<&Value> = bench
+        .wishes
+        .iter()
+        .filter_map(
+            |wish| if let Wish::Request { params, .. } = wish { Some(&params["arguments"]["filter"]) } else { None },
+        )
+        .collect();
+    assert_eq!(made, [&json!({"eventTypes": ["github.*"]}), &json!({"tags": ["ci"]})]);
+    assert_eq!(bench.told("malformed"), 1);
+}
+
+#[test]
+fn f3_events_stand_once_in_the_next_prompt_and_wake_nobody() {
+    let mut bench = Bench::plain(&[("mcpe.subscribe", json!("github.*"))]);
+    let token = bench.called(SUBSCRIBE).expect("asked").0;
+    bench.grant(token, "a");
+    bench.event("a", "1");
+    bench.hear(BATCH, &json!({"subscriptionId": "a", "events": [event("1"), event("2")]}));
+    assert_eq!((bench.told("event"), bench.told("duplicate")), (2, 1));
+    assert!(!bench.wishes.iter().any(|wish| matches!(wish, Wish::Inject(_))));
+    let prompt = bench.prompt();
+    assert_eq!((prompt.len(), prompt[0].contains(r#""n":1"#)), (2, true));
+    assert_eq!(bench.prompt(), Vec::<String>::new());
+}
+
+#[test]
+fn f3_an_event_can_be_a_note_or_nothing_and_only_so_many_wait() {
+    for (inject, texts) in [("note", vec!["github.push (high)"]), ("none", vec![])] {
+        let set = [("mcpe.inject", json!(inject)), ("mcpe.most_waiting", json!(1)), ("mcpe.subscribe", json!("*"))];
+        let mut bench = Bench::plain(&set);
+        let token = bench.called(SUBSCRIBE).expect("asked").0;
+        bench.grant(token, "a");
+        bench.event("a", "1");
+        bench.event("a", "2");
+        assert_eq!(bench.told("dropped"), texts.len());
+        assert_eq!(bench.prompt(), texts);
+    }
+}
+
+#[test]
+fn e10_what_overtakes_the_answer_waits_for_it() {
+    let mut bench = Bench::plain(&[("mcpe.subscribe", json!("*"))]);
+    let token = bench.called(SUBSCRIBE).expect("asked").0;
+    bench.event("a", "1");
+    bench.event("b", "2");
+    bench.hear(EXPIRED, &json!({"subscriptionId": "a"}));
+    assert_eq!((bench.told("event"), bench.told("stray")), (0, 0));
+    bench.grant(token, "a");
+    assert_eq!((bench.told("event"), bench.told("expired"), bench.told("stray")), (1, 1, 1));
+    bench.event("a", "3");
+    assert_eq!(bench.told("stray"), 2, "it is over");
+}
+
+#[test]
+fn e7_results_are_read_as_text_and_as_an_object_and_refusals_are_told() {
+    let mut bench = Bench::plain(&[]);
+    assert_eq!(bench.order("subscribe", &json!({"filter": {"tags": ["x"]}})), Some(Ok(())));
+    let (token, arguments) = bench.called(SUBSCRIBE).expect("asked");
+    assert_eq!(arguments, &json!({"filter": {"tags": ["x"]}}));
+    let text = json!({"subscriptionId": "t", "status": "active"}).to_string();
+    bench.reply(token, &json!({"content": [{"type": "text", "text": text}]}));
+    bench.event("t", "1");
+    assert_eq!(bench.told("event"), 1);
+    bench.order("subscribe", &json!({})).expect("known").expect("asked");
+    let token = bench.called(SUBSCRIBE).expect("asked").0;
+    bench.reply(token, &json!({"content": [{"type": "text", "text": "at most 1"}], "isError": true}));
+    assert_eq!(bench.told("refused"), 1);
+}
+
+#[test]
+fn e11_e12_orders_end_and_list_subscriptions() {
+    let mut bench = Bench::plain(&[("mcpe.subscribe", json!("*"))]);
+    let token = bench.called(SUBSCRIBE).expect("asked").0;
+    bench.grant(token, "a");
+    assert!(bench.order("unsubscribe", &json!({})).expect("known").is_err());
+    assert!(bench.order("events", &json!({"server": "nobody"})).expect("known").is_err());
+    bench.order("unsubscribe", &json!({"subscription": "a"})).expect("known").expect("asked");
+    let token = bench.called(UNSUBSCRIBE).expect("asked").0;
+    bench.reply(token, &json!({"structuredContent": {"success": true}, "content": []}));
+    bench.event("a", "1");
+    assert_eq!((bench.told("unsubscribed"), bench.told("stray")), (1, 1));
+    bench.order("events", &json!({})).expect("known").expect("asked");
+    let token = bench.called(LIST).expect("asked").0;
+    bench.reply(token, &json!({"structuredContent": {"subscriptions": []}, "content": []}));
+    assert_eq!((bench.told("subscriptions"), bench.order("hook", &json!({}))), (1, None));
+}
+
+#[test]
+fn e18_an_expired_subscription_is_made_again_if_wanted() {
+    let mut bench = Bench::plain(&[("mcpe.renew", json!(true)), ("mcpe.subscribe", json!("a.*"))]);
+    let first = bench.called(SUBSCRIBE).expect("asked").0;
+    bench.grant(first, "a");
+    bench.hear(EXPIRED, &json!({"subscriptionId": "a"}));
+    let (second, arguments) = bench.called(SUBSCRIBE).expect("asked");
+    assert!(second > first && arguments["filter"]["eventTypes"] == json!(["a.*"]));
+}

@@ -1,6 +1,7 @@
 //! The engine driven line by line in virtual time. Every message it sends is held against its schema.
 
 mod core;
+mod live_room;
 mod modern;
 mod odd;
 mod proposals;

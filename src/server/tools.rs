@@ -48,6 +48,9 @@ impl Server {
         }
         if origin.revision().era() == Era::Legacy {
             let call = ToolCall { tool, arguments, params };
+            if self.defer(origin, &call) {
+                return None;
+            }
             if let Some(answer) = self.rooms.call(&call, &mut self.cx) {
                 return Some(answer);
             }
@@ -150,6 +153,9 @@ impl Server {
     pub(super) fn cancel(&mut self, params: &Value) {
         let id = params["requestId"].to_string();
         let key = Id(id.as_bytes()).key();
+        if self.take_back(&key) {
+            return;
+        }
         let Some(number) = self.counts.iter().find(|(_, count)| count.origin.key() == key).map(|(number, _)| *number)
         else {
             return self.report(Report::Ignored { method: "notifications/cancelled".to_owned() });

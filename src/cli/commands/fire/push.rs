@@ -86,7 +86,7 @@ pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> 
     let push = Fired::new("push", draft(args)?);
     let mut config = args.common.config();
     if let Some(name) = &args.feature_set {
-        let settings = json!(Settings { push_sets: vec![name.clone()] });
+        let settings = json!(Settings { push_sets: vec![name.clone()], ..Settings::default() });
         config.settings.insert(mcpl::DESCRIPTOR.name.to_owned(), settings);
     }
     let mut on_signal = Vec::new();
@@ -265,6 +265,7 @@ fn draft(args: &PushArgs) -> Result<Draft, CommandError> {
         event_id: args.event_id.clone(),
         feature_set: args.feature_set.clone(),
         origin,
+        ..Draft::default()
     })
 }
 

@@ -1,6 +1,5 @@
 //! Tool calls that a room took over and answers later: who waits, and the answers' way out.
 
-use super::connection::Connection;
 use super::incoming::Origin;
 use super::{Report, Server};
 use crate::extension::server::{Answer, ToolCall};
@@ -35,7 +34,7 @@ impl Deferred {
 impl Server {
     /// Offers a call to the rooms. `true`: one of them answers it later.
     pub(super) fn defer(&mut self, origin: &Origin, call: &ToolCall<'_>) -> bool {
-        let Connection { deferred, .. } = &mut self.cx;
+        let deferred = &mut self.cx.deferred;
         deferred.given += 1;
         let ticket = deferred.given;
         deferred.waiting.insert(ticket, origin.clone());

@@ -251,6 +251,7 @@ fn c19_c25_lists_and_the_scope_of_the_call_decide() {
     assert_eq!(text(&sends(write("/project/a/b.md", None))["result"]), "Wrote 5 characters to /project/a/b.md");
     assert_eq!(sends(write("/project/.env", None))["method"], "scope/elevate", "the blacklist wins");
     assert_eq!(sends(write("/tmp/x", None))["method"], "scope/elevate");
+    assert_eq!(sends(write("/project/../etc/x", None))["method"], "scope/elevate", "it climbs out");
     let scope = |label: &str| Some(json!({"label": label, "payload": {"path": "/real/x"}}));
     assert_eq!(text(&sends(write("/tmp/x", scope("/tmp/x")))["result"]), "Wrote 5 characters to /real/x");
     assert_eq!(sends(write("/tmp/x", scope("/tmp/y")))["method"], "scope/elevate", "another scope");

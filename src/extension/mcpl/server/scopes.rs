@@ -43,12 +43,13 @@ impl Rules {
         Self { white: list("whitelist"), black: list("blacklist") }
     }
 
-    /// What they say of something that has these names.
+    /// What they say of something that has these names. A path that climbs by `..` is on no whitelist: it may lead
+    /// anywhere.
     pub fn judge(&self, labels: &[&str]) -> Standing {
         let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
         match () {
             () if lists(&self.black) => Standing::Forbidden,
-            () if lists(&self.white) => Standing::Allowed,
+            () if lists(&self.white) && !labels.iter().any(|label| climbs(label)) => Standing::Allowed,
             () => Standing::Open,
         }
     }
@@ -57,6 +58,10 @@ impl Rules {
     pub fn has_whitelist(&self) -> bool {
         !self.white.is_empty()
     }
+}
+
+fn climbs(label: &str) -> bool {
+    label.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 fn fits(pattern: &str, label: &str) -> bool {

@@ -32,6 +32,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
             [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
@@ -66,7 +67,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'A note kept in the reel (repeatable)')
             [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do when recording cannot keep up: hold the traffic back, or record less and say so')
             [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'How many bytes may wait for the recorder')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
@@ -216,7 +217,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
@@ -243,7 +244,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
@@ -268,7 +269,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
@@ -317,6 +318,60 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;fire;help;help' {
+            break
+        }
+        'mcpreel;events' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;events;watch' {
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Only events with this tag (repeatable: any of them)')
+            [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Only events of this priority (repeatable: any of them)')
+            [CompletionResult]::new('--cron', '--cron', [CompletionResultType]::ParameterName, 'Have events gathered and delivered on this schedule')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z)')
+            [CompletionResult]::new('--timezone', '--timezone', [CompletionResultType]::ParameterName, 'The time zone of --cron or --at, as an IANA name')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'End after so many events')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--renew', '--renew', [CompletionResultType]::ParameterName, 'Subscribe again where the subscription expires')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;events;help' {
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;events;help;watch' {
+            break
+        }
+        'mcpreel;events;help;help' {
             break
         }
         'mcpreel;show' {
@@ -378,15 +433,22 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;serve' {
             [CompletionResult]::new('--declare', '--declare', [CompletionResultType]::ParameterName, 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe')
             [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both')
-            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]''')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'', mcpl.channels:=''["discord:#general"]'', mcpl.redact.api_key=''sk-\w+''')
             [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)')
             [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Send this whenever the process gets SIGUSR1 (repeatable)')
             [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error')
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Which server of the scenario to be')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Whether it has a memory, and the tools for it')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder')
+            [CompletionResult]::new('--ignore', '--ignore', [CompletionResultType]::ParameterName, 'Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and node_modules')
+            [CompletionResult]::new('--watch-command', '--watch-command', [CompletionResultType]::ParameterName, 'Run this command in a shell at the start and after each change, and remind when another outcome came of it (repeatable). Its outcome is told by the tool `check` too')
+            [CompletionResult]::new('--watch-every', '--watch-every', [CompletionResultType]::ParameterName, 'Run the commands again after this time, too')
+            [CompletionResult]::new('--watch-limit', '--watch-limit', [CompletionResultType]::ParameterName, 'How long a command may take')
+            [CompletionResult]::new('--watch-quiet', '--watch-quiet', [CompletionResultType]::ParameterName, 'Tell changes once nothing has changed for so long')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
             [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
@@ -619,6 +681,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Send one request to a server and print the result')
             [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what crossed the wire: a line a message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals''')
@@ -666,6 +729,13 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;fire;raw' {
+            break
+        }
+        'mcpreel;help;events' {
+            [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Subscribe to events and print each as one JSON object a line, as it comes')
+            break
+        }
+        'mcpreel;help;events;watch' {
             break
         }
         'mcpreel;help;show' {

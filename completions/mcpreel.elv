@@ -29,6 +29,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
             cand fire 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
+            cand events 'Subscribe to a server''s events (MCPE)'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
@@ -61,7 +62,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --note 'A note kept in the reel (repeatable)'
             cand --on-overload 'What to do when recording cannot keep up: hold the traffic back, or record less and say so'
             cand --queue-bytes 'How many bytes may wait for the recorder'
-            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
@@ -206,7 +207,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
-            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
@@ -232,7 +233,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
-            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
@@ -256,7 +257,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --timeout 'How long an answer may take'
             cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
             cand --record 'Keep the session in a reel'
-            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
@@ -298,6 +299,55 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;fire;help;raw'= {
         }
         &'mcpreel;fire;help;help'= {
+        }
+        &'mcpreel;events'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;events;watch'= {
+            cand --tag 'Only events with this tag (repeatable: any of them)'
+            cand --priority 'Only events of this priority (repeatable: any of them)'
+            cand --cron 'Have events gathered and delivered on this schedule'
+            cand --at 'Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z)'
+            cand --timezone 'The time zone of --cron or --at, as an IANA name'
+            cand --expect 'End after so many events'
+            cand --for 'End after this time'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --renew 'Subscribe again where the subscription expires'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;events;help'= {
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;events;help;watch'= {
+        }
+        &'mcpreel;events;help;help'= {
         }
         &'mcpreel;show'= {
             cand -f 'How to print'
@@ -354,15 +404,22 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;serve'= {
             cand --declare 'Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe'
             cand --era 'The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both'
-            cand --set 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'''
+            cand --set 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'', mcpl.channels:=''["discord:#general"]'', mcpl.redact.api_key=''sk-\w+'''
             cand --plan 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)'
             cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
             cand --scenario 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error'
             cand --as 'Which server of the scenario to be'
+            cand --memory 'Whether it has a memory, and the tools for it'
+            cand --watch 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder'
+            cand --ignore 'Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and node_modules'
+            cand --watch-command 'Run this command in a shell at the start and after each change, and remind when another outcome came of it (repeatable). Its outcome is told by the tool `check` too'
+            cand --watch-every 'Run the commands again after this time, too'
+            cand --watch-limit 'How long a command may take'
+            cand --watch-quiet 'Tell changes once nothing has changed for so long'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
-            cand --listen 'Listen for HTTP here: HOST:PORT, or a port on this machine; port 0 takes a free one'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
             cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
             cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
             cand --max-body 'The longest body of a request'
@@ -571,6 +628,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand record 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
             cand call 'Send one request to a server and print the result'
             cand fire 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
+            cand events 'Subscribe to a server''s events (MCPE)'
             cand show 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
             cand stats 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
             cand validate 'Check a session: JSON-RPC, MCP''s rules and schemas, and the five proposals'''
@@ -609,6 +667,11 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;fire;reminder'= {
         }
         &'mcpreel;help;fire;raw'= {
+        }
+        &'mcpreel;help;events'= {
+            cand watch 'Subscribe to events and print each as one JSON object a line, as it comes'
+        }
+        &'mcpreel;help;events;watch'= {
         }
         &'mcpreel;help;show'= {
         }

@@ -9,6 +9,7 @@
 mod catalog;
 mod config;
 mod connection;
+mod deferred;
 mod errands;
 mod fire;
 mod handshake;
@@ -91,13 +92,13 @@ impl Server {
     pub fn receive(&mut self, now: Duration, line: &[u8]) -> Vec<Output> {
         self.advance(now);
         self.take(line);
-        self.cx.take_out()
+        self.outputs()
     }
 
     /// Does what is due.
     pub fn wake(&mut self, now: Duration) -> Vec<Output> {
         self.advance(now);
-        self.cx.take_out()
+        self.outputs()
     }
 
     /// Does what it is told from outside.
@@ -105,6 +106,11 @@ impl Server {
         self.advance(now);
         // The outcome is among the reports.
         let _ = self.act(event);
+        self.outputs()
+    }
+
+    fn outputs(&mut self) -> Vec<Output> {
+        self.pay_out();
         self.cx.take_out()
     }
 
@@ -117,7 +123,7 @@ impl Server {
     pub fn bring(&mut self, now: Duration, ticket: u64, brought: Option<Value>) -> Vec<Output> {
         self.advance(now);
         self.brought(ticket, brought);
-        self.cx.take_out()
+        self.outputs()
     }
 
     /// When it wants to be woken next.
@@ -136,7 +142,7 @@ impl Server {
             match self.cx.timers.due(self.cx.now) {
                 Some(Timer::Plan(plan, done)) => self.follow_plan(plan, done),
                 Some(Timer::Count(count)) => self.count_on(count),
-                Some(Timer::Deadline(id)) => self.cx.miss(id),
+                Some(Timer::Deadline(id)) => self.missed(id),
                 None => return,
             }
         }

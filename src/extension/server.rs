@@ -185,6 +185,10 @@ pub trait ServerCx {
     fn ask(&mut self, method: &str, params: &Value, about: Value) -> String;
     /// What is kept with a request that is still open.
     fn about(&mut self, id: i64) -> Option<&mut Value>;
+    /// Whether a tool call that was taken over by [`ServerSide::defer`] still waits for its answer.
+    fn awaits(&self, ticket: u64) -> bool;
+    /// Answers a tool call that was taken over; nothing where it does not wait any more.
+    fn settle(&mut self, ticket: u64, answer: Answer);
     /// Reports a fact: an object whose `report` names the kind. An integer `id` is that of a request of the server's.
     fn report(&mut self, fact: Value);
     /// Tells the host that a resource changed, if it watches it.
@@ -277,6 +281,9 @@ pub trait ServerSide: Send {
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;
 
+    /// The handshake is over: from now on it may send.
+    fn begin(&mut self, _cx: &mut dyn ServerCx) {}
+
     /// What it can be told to send.
     fn fires(&self) -> &'static [Firing] {
         &[]
@@ -298,6 +305,12 @@ pub trait ServerSide: Send {
         None
     }
 
+    /// Takes over a tool call whose answer is to come later, by [`ServerCx::settle`] with this ticket. `false`: it is
+    /// answered at once, by [`Self::call`]. The host may take the call back meanwhile ([`ServerCx::awaits`]).
+    fn defer(&mut self, _call: &ToolCall<'_>, _ticket: u64, _cx: &mut dyn ServerCx) -> bool {
+        false
+    }
+
     /// Answers a request; `None`: it is none of its.
     fn request(&mut self, _method: &str, _params: &Value, _cx: &mut dyn ServerCx) -> Option<Answer> {
         None
@@ -313,6 +326,10 @@ pub trait ServerSide: Send {
     fn granted(&mut self, _granted: &Granted<'_>, _cx: &mut dyn ServerCx) -> bool {
         false
     }
+
+    /// Hears that a request with one of its methods came to nothing, with what was kept with it: it was refused with
+    /// this error or, without one, not answered in time. The server has reported it.
+    fn denied(&mut self, _method: &str, _about: &Value, _error: Option<&Value>, _cx: &mut dyn ServerCx) {}
 
     /// When it wants to be woken next.
     fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {

@@ -1,9 +1,10 @@
 //! What the server and its rooms act through: time, ids, the way out, requests of its own, the store.
 
+use super::deferred::Deferred;
 use super::outgoing::Asking;
 use super::timers::Timers;
 use super::{Config, Output, Report};
-use crate::extension::server::{ServerCx, Store};
+use crate::extension::server::{Answer, ServerCx, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,6 +17,8 @@ pub struct Connection {
     pub timers: Timers,
     /// The open requests of the server's own.
     pub asking: Asking,
+    /// Tool calls that are answered later.
+    pub deferred: Deferred,
     /// The host's name.
     pub client: String,
     /// Resources that the host watches.
@@ -35,6 +38,7 @@ impl Connection {
             now: Duration::ZERO,
             timers: Timers::default(),
             asking: Asking::new(config.answer_deadline),
+            deferred: Deferred::default(),
             client: String::new(),
             watched: BTreeSet::new(),
             store: if config.memory { Store::default() } else { Store::without_memory() },
@@ -120,6 +124,14 @@ impl ServerCx for Connection {
 
     fn about(&mut self, id: i64) -> Option<&mut Value> {
         self.asking.about(id)
+    }
+
+    fn awaits(&self, ticket: u64) -> bool {
+        self.deferred.awaits(ticket)
+    }
+
+    fn settle(&mut self, ticket: u64, answer: Answer) {
+        self.deferred.settle(ticket, answer);
     }
 
     fn report(&mut self, fact: Value) {

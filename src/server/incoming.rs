@@ -254,6 +254,7 @@ impl Server {
             "notifications/initialized" if self.session.phase == Phase::Answered => {
                 self.session.phase = Phase::Ready;
                 self.report(Report::Ready);
+                self.rooms.begin(&mut self.cx);
                 self.begin_plans();
             }
             "notifications/cancelled" => self.cancel(params),

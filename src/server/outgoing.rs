@@ -58,17 +58,26 @@ impl Connection {
         id
     }
 
-    /// An answer's time is over. It is waited for still, and then is late.
-    pub fn miss(&mut self, id: i64) {
-        let Some(waiting) = self.asking.open.get_mut(&id) else { return };
+    /// An answer's time is over. It is waited for still, and then is late. Gives back its method and what is kept.
+    fn miss(&mut self, id: i64) -> Option<(String, Value)> {
+        let waiting = self.asking.open.get_mut(&id)?;
         waiting.late = true;
-        let (method, after_us) = (waiting.method.clone(), micros(self.now.saturating_sub(waiting.sent)));
+        let (method, about) = (waiting.method.clone(), waiting.about.clone());
+        let after_us = micros(self.now.saturating_sub(waiting.sent));
         self.asking.forget();
-        self.tell(Report::Unanswered { id, method, after_us });
+        self.tell(Report::Unanswered { id, method: method.clone(), after_us });
+        Some((method, about))
     }
 }
 
 impl Server {
+    /// The time for an answer is over.
+    pub(super) fn missed(&mut self, id: i64) {
+        if let Some((method, about)) = self.cx.miss(id) {
+            self.rooms.denied(&method, &about, None, &mut self.cx);
+        }
+    }
+
     /// An answer came.
     pub(super) fn answered(&mut self, envelope: &Envelope<'_>) {
         let open = match envelope.id.map(Id::key) {
@@ -86,7 +95,8 @@ impl Server {
         if envelope.kind == MessageKind::Error {
             let message = content["message"].as_str().unwrap_or_default().to_owned();
             let code = content["code"].as_i64().unwrap_or_default();
-            return self.report(Report::Refused { id, method, code, message, latency_us, late });
+            self.report(Report::Refused { id, method: method.clone(), code, message, latency_us, late });
+            return self.rooms.denied(&method, &about, Some(&content), &mut self.cx);
         }
         self.check(Era::Legacy, &method, "result", &content);
         let granted = Granted { id, method: &method, about: &about, result: &content, latency_us, late };

@@ -86,6 +86,16 @@ impl Rooms {
         self.on().find_map(|side| side.call(call, cx))
     }
 
+    /// The handshake is over.
+    pub fn begin(&mut self, cx: &mut Connection) {
+        self.on().for_each(|side| side.begin(cx));
+    }
+
+    /// Whether a room takes a tool call over.
+    pub fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut Connection) -> bool {
+        self.on().any(|side| side.defer(call, ticket, cx))
+    }
+
     pub fn list_tools(&self, tools: &mut Vec<Value>) {
         self.0.iter().filter(|room| room.is_on).for_each(|room| room.side.list_tools(tools));
     }
@@ -94,6 +104,12 @@ impl Rooms {
     pub fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
         let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == granted.method);
         self.0.iter_mut().filter(adds).any(|room| room.side.granted(granted, cx))
+    }
+
+    /// Tells the room whose method it is that a request came to nothing.
+    pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
+        let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == method);
+        self.0.iter_mut().filter(adds).for_each(|room| room.side.denied(method, about, error, cx));
     }
 
     pub fn next_wake(&self, cx: &Connection) -> Option<Duration> {

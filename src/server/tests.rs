@@ -2,6 +2,7 @@
 
 mod core;
 mod errands;
+mod live_room;
 mod modern;
 mod odd;
 mod proposals;

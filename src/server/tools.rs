@@ -63,6 +63,9 @@ impl Server {
         }
         if origin.revision().era() == Era::Legacy {
             let call = ToolCall { tool, arguments, params };
+            if self.defer(origin, &call) {
+                return None;
+            }
             if let Some(answer) = self.rooms.call(&call, &mut self.cx) {
                 return Some(answer);
             }
@@ -169,6 +172,9 @@ impl Server {
         if let Some(origin) = self.give_up(|origin| origin.key() == key) {
             self.report(Report::Cancelled { id: origin.id().to_owned() });
             return self.drop_reply(&origin);
+        }
+        if self.take_back(&key) {
+            return;
         }
         let Some(number) = self.counts.iter().find(|(_, count)| count.origin.key() == key).map(|(number, _)| *number)
         else {

@@ -58,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value_t = Eras::Both)]
     era: Eras,
     /// Have a proposal's side do something otherwise (repeatable): conversation.carrier=request,
-    /// mcpl.push_sets:='["ci.builds"]'.
+    /// mcpl.push_sets:='["ci.builds"]', mcpl.channels:='["discord:#general"]', mcpl.redact.api_key='sk-\w+'.
     #[arg(long = "set", value_name = "VALUE")]
     settings: Vec<String>,
     /// Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).

@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
     /// What happened, for the model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
+    /// More content blocks: images, audio, resources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<Value>,
     /// The event's stable id, the same in a retry (C40).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
@@ -31,7 +35,9 @@ impl Draft {
         if let Some(origin) = &self.origin {
             params["origin"] = origin.clone();
         }
-        params["payload"] = json!({"content": [{"type": "text", "text": self.text}]});
+        let text = (!self.text.is_empty()).then(|| json!({"type": "text", "text": self.text}));
+        let content: Vec<Value> = text.into_iter().chain(self.content.iter().cloned()).collect();
+        params["payload"] = json!({"content": content});
         params
     }
 }
@@ -142,6 +148,7 @@ mod tests {
             event_id: Some("evt_1".to_owned()),
             feature_set: Some("gitlab.notifications".to_owned()),
             origin: Some(json!({"server": "gitlab"})),
+            ..Draft::default()
         };
         let schemas = &super::super::SCHEMAS;
         let params = draft.params("2026-01-23T10:30:00Z");

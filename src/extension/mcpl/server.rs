@@ -1,8 +1,13 @@
 //! The server's side: hears the host's hooks and answers with memories, pushes, asks the model, keeps notes with state.
 //!
-//! Channels and scopes are not offered, so nothing of them is declared.
+//! Channels and the redaction of responses are offered where they are set.
 
+mod channels;
+mod compliance;
+mod inference;
 mod negotiated;
+mod outgoing;
+mod scopes;
 
 use super::PUSH_EVENT;
 use super::push::{Draft, Verdict};
@@ -10,9 +15,13 @@ use crate::extension::server::memory::Hit;
 use crate::extension::server::{
     ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, success, text,
 };
+use channels::Channels;
+use compliance::{REDACTION, Redactor};
+use inference::{Ask, hear_chunk, inference, inferred};
 use negotiated::{Negotiated, Update};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Finds memories before an inference.
 const RETRIEVAL: &str = "memory.retrieval";
@@ -24,58 +33,113 @@ pub const PROACTIVE: &str = "memory.proactive";
 const CONSOLIDATION: &str = "memory.consolidation";
 /// Notes, with checkpoints.
 const NOTES_SET: &str = "notes.edit";
+/// Notes under paths, each of which takes a scope.
+const PAGES: &str = "notes.write";
 
 /// Asks the host for an inference (§11).
 const INFERENCE: &str = "inference/request";
 /// Asks the host which model it runs (§12).
 const MODEL_INFO: &str = "model/info";
+/// Tells the host of feature sets that came or went (§6.7).
+const SETS_CHANGED: &str = "featureSets/changed";
 
 /// How many memories are offered at once.
 const OFFERED: usize = 3;
 
+const fn firing(kind: &'static str, method: &'static str) -> Firing {
+    Firing { kind, method, occurrence: None }
+}
+
+/// What it can be told to send.
+const FIRES: &[Firing] = &[
+    Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
+    firing("inference", INFERENCE),
+    firing("model-info", MODEL_INFO),
+    firing("feature-sets", SETS_CHANGED),
+    firing("scope", scopes::ELEVATE),
+    firing("channel-register", channels::REGISTER),
+    firing("channel-changed", channels::CHANGED),
+    Firing { kind: "channel-incoming", method: channels::INCOMING, occurrence: Some("messageId") },
+    firing("channel-list", channels::LIST),
+];
+
 /// What can be set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields, default)]
 pub struct Settings {
     /// Feature sets that are declared beside the server's own and that only push.
     pub push_sets: Vec<String>,
+    /// Channels, as descriptors or by their ids alone; without it the server has nothing to do with channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<Value>>,
+    /// Regular expressions by what they find: what matches is taken out of responses, which hosts then wait for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub redact: BTreeMap<String, String>,
+}
+
+/// Feature sets that come and go, as they are fired.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Change {
+    added: Map<String, Value>,
+    removed: Vec<String>,
 }
 
 /// Its side on one connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct McplSide {
     negotiated: Negotiated,
+    channels: Channels,
+    redactor: Redactor,
 }
 
 impl ServerSide for McplSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
-        let Settings { push_sets } = Settings::deserialize(settings).map_err(|error| error.to_string())?;
-        self.negotiated.set_push_sets(push_sets);
+        let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        self.redactor = Redactor::new(&settings.redact)?;
+        if let Some(channels) = settings.channels {
+            self.channels.offer(channels)?;
+            Channels::add_sets(&mut self.negotiated);
+        }
+        if self.redactor.is_on() {
+            let redacts = negotiated::set("contextHooks.afterInference", "Redacts responses");
+            self.negotiated.add_set(REDACTION, redacts);
+        }
+        for name in settings.push_sets {
+            self.negotiated.add_set(&name, negotiated::set("pushEvents", "Pushes events fired by hand"));
+        }
         Ok(())
     }
 
     fn declare(&mut self, client: &Value) -> Vec<Declaration> {
         let negotiated = self.negotiated.negotiate(client);
-        let block = || Declaration { path: &["experimental", "mcpl"], value: self.negotiated.block() };
+        let block = || Declaration { path: &["experimental", "mcpl"], value: self.block() };
         negotiated.then(block).into_iter().collect()
     }
 
+    fn begin(&mut self, cx: &mut dyn ServerCx) {
+        self.channels.begin(&self.negotiated, cx);
+    }
+
     fn fires(&self) -> &'static [Firing] {
-        &[
-            Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
-            Firing { kind: "inference", method: INFERENCE, occurrence: None },
-            Firing { kind: "model_info", method: MODEL_INFO, occurrence: None },
-        ]
+        FIRES
     }
 
     fn fire(&mut self, kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         match kind {
             "push" => self.push(Draft::deserialize(params).map_err(Unsent::invalid)?, cx),
             "inference" => self.infer(&Ask::deserialize(params).map_err(Unsent::invalid)?, cx),
-            _ => {
+            "feature-sets" => {
+                let Change { added, removed } = Change::deserialize(params).map_err(Unsent::invalid)?;
+                self.negotiated.change(&added, &removed)?;
+                Ok(cx.send(SETS_CHANGED, &json!({"added": added, "removed": removed})))
+            }
+            "scope" => self.elevate(params, cx),
+            "model-info" => {
                 self.negotiated.may_ask_model()?;
                 Ok(cx.ask(MODEL_INFO, &json!({}), Value::Null))
             }
+            _ => self.channels.fire(kind, params, &self.negotiated, cx),
         }
     }
 
@@ -86,12 +150,13 @@ impl ServerSide for McplSide {
             tool["_meta"] = json!({"featureSet": NOTES_SET});
             tool["description"] = json!("Adds a note; the result carries the state");
         }
+        tools.push(scopes::tool());
     }
 
     /// Adds a note: the result carries the state, and a set that is off does nothing (§6.6, §8).
     fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
         if call.tool != ADD_NOTE {
-            return None;
+            return self.write_page(call, cx);
         }
         Some(self.negotiated.gate(NOTES_SET).map(|()| {
             let mut result = success("Note added");
@@ -100,15 +165,16 @@ impl ServerSide for McplSide {
         }))
     }
 
+    fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut dyn ServerCx) -> bool {
+        self.ask_to_write(call, ticket, cx)
+    }
+
     fn request(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> Option<Answer> {
         Some(match method {
             "context/beforeInference" => Ok(self.before_inference(params, cx)),
-            "context/afterInference" => {
-                self.learn(params, cx);
-                Ok(unmodified())
-            }
+            "context/afterInference" => Ok(self.after_inference(params, cx)),
             "state/rollback" => self.roll_back(params, cx),
-            _ => return None,
+            _ => return self.channels.request(method, params, &self.negotiated, cx),
         })
     }
 
@@ -116,12 +182,12 @@ impl ServerSide for McplSide {
         match method {
             "context/afterInference" => self.learn(params, cx),
             "featureSets/update" => {
-                let Update { enabled, disabled, unknown } = self.negotiated.update(params);
+                let Update { enabled, disabled, scopes, unknown } = self.negotiated.update(params);
                 cx.report(json!({"report": "feature_sets", "enabled": enabled, "disabled": disabled,
-                    "unknown": unknown}));
+                    "scopes": scopes, "unknown": unknown}));
             }
             "inference/chunk" => hear_chunk(params, cx),
-            _ => return false,
+            _ => return self.channels.hear(method, params, &self.negotiated, cx),
         }
         true
     }
@@ -134,14 +200,37 @@ impl ServerSide for McplSide {
                 "late": granted.late}));
             return true;
         }
-        granted.about.get("inference").is_some_and(|inference| {
+        let kept = |name: &str| granted.about.get(name);
+        if let Some(inference) = kept("inference") {
             inferred(inference, granted, cx);
-            true
-        })
+        } else if let Some(scope) = kept("scope") {
+            scopes::said(scope, granted, cx);
+        } else if let Some(messages) = kept("incoming") {
+            Channels::taken(messages, granted, cx);
+        } else if let Some(channels) = kept("listing") {
+            Channels::listed(channels, granted, cx);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
+        if let Some(scope) = about.get("scope") {
+            scopes::unsaid(scope, error, cx);
+        }
     }
 }
 
 impl McplSide {
+    fn block(&self) -> Value {
+        let mut block = self.negotiated.block(self.redactor.is_on());
+        if self.channels.is_on() {
+            block["channels"] = Channels::capability();
+        }
+        block
+    }
+
     fn push(&self, mut draft: Draft, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         self.negotiated.may_send(PUSH_EVENT, draft.feature_set.get_or_insert_with(|| PROACTIVE.to_owned()))?;
         let event_id = draft.event_id.get_or_insert_with(|| format!("evt_{}", cx.uuid_v7())).clone();
@@ -169,6 +258,23 @@ impl McplSide {
         injections
     }
 
+    /// Redacts, and learns what is left. A host may send a request where a notification was declared, too.
+    fn after_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
+        if !self.redactor.is_on() || !self.negotiated.is_on(REDACTION) {
+            self.learn(params, cx);
+            return unmodified();
+        }
+        let answer = self.redactor.answer(params["assistantMessage"].as_str().unwrap_or_default());
+        let mut params = params.clone();
+        if let Some(modified) = answer.get("modifiedResponse") {
+            params["assistantMessage"] = modified.clone();
+            cx.report(json!({"report": "redacted", "inference_id": params["inferenceId"],
+                "redactions": answer["metadata"]["redactions"]}));
+        }
+        self.learn(&params, cx);
+        answer
+    }
+
     fn learn(&self, params: &Value, cx: &mut dyn ServerCx) {
         if let Some((content, source)) = lesson(params).filter(|_| self.negotiated.is_on(EXTRACTION)) {
             cx.remember(content, source);
@@ -187,59 +293,6 @@ impl McplSide {
         cx.changed(NOTES);
         Ok(result)
     }
-}
-
-/// A part of a streamed inference came: it is kept with the request, under its index.
-fn hear_chunk(params: &Value, cx: &mut dyn ServerCx) {
-    let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
-    match (chunks, params["index"].as_u64(), &params["delta"]) {
-        (Some(chunks), Some(index), Value::String(delta)) => chunks[index.to_string()] = json!(delta),
-        (None, ..) => cx.report(json!({"report": "orphan", "id": params["requestId"].to_string()})),
-        _ => {}
-    }
-}
-
-/// The answer to an inference: holds the chunks against it, and remembers a summary.
-fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
-    let count = inference["chunks"].as_object().map_or(0, serde_json::Map::len);
-    // As many as there are, from 0 on: a gap shows as a text that is missing.
-    let whole: Option<String> = (0..count).map(|index| inference["chunks"][index.to_string()].as_str()).collect();
-    let content = granted.result["content"].as_str();
-    let agree = (count > 0).then(|| whole.as_deref().is_some_and(|whole| Some(whole) == content));
-    let (model, finish) = (granted.result["model"].as_str(), granted.result["finishReason"].as_str());
-    cx.report(json!({"report": "inference_answered", "id": granted.id, "model": model, "finish_reason": finish,
-        "chunks": count, "chunks_agree": agree, "latency_us": granted.latency_us, "late": granted.late}));
-    if let Some(summary) = content.filter(|text| inference["consolidates"] == true && !text.is_empty()) {
-        cx.remember(summary.to_owned(), CONSOLIDATION.to_owned());
-    }
-}
-
-/// What to ask the host's model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Ask {
-    /// The prompt; a summary of the memories where there is none.
-    prompt: Option<String>,
-    /// The conversation it belongs to.
-    conversation_id: Option<String>,
-    /// Whether to stream.
-    stream: bool,
-}
-
-/// The params of `inference/request` in the name of [`CONSOLIDATION`]. Streams only where the host can.
-fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
-    let prompt = match &ask.prompt {
-        Some(prompt) => prompt.clone(),
-        None => format!("Summarize these memories in one sentence each:\n- {}", memories.join("\n- ")),
-    };
-    let mut params = json!({"featureSet": CONSOLIDATION});
-    if let Some(conversation) = &ask.conversation_id {
-        params["conversationId"] = json!(conversation);
-    }
-    params["stream"] = json!(ask.stream && can_stream);
-    params["messages"] = json!([{"role": "user", "content": prompt}]);
-    params["preferences"] = json!({"maxTokens": 500, "temperature": 0.2});
-    params
 }
 
 /// The answer to `context/beforeInference` (§10.2). It names the one set it comes from (§6.5).

@@ -135,7 +135,7 @@ fn nothing_of_mcpl_works_with_a_plain_host() {
     }
     host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
     assert_eq!(host.told()["report"], "ignored");
-    for kind in [json!({"kind": "push", "text": "x"}), json!({"kind": "inference"}), json!({"kind": "model_info"})] {
+    for kind in [json!({"kind": "push", "text": "x"}), json!({"kind": "inference"}), json!({"kind": "model-info"})] {
         assert!(host.fire(&kind).is_empty());
         assert_eq!(host.unsent(), &json!({"why": "not_declared", "proposal": "mcpl"}));
     }
@@ -157,7 +157,8 @@ fn pushes_are_answered_and_heed_the_feature_sets() {
     let told = ["report", "id", "code"].map(|name| &host.told()[name]);
     assert_eq!(told, [&json!("refused"), &json!(2), &json!(-32001)]);
     host.notify("featureSets/update", &json!({"disabled": ["memory.proactive", "x"]}));
-    let expected = json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "unknown": ["x"]});
+    let expected = json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "scopes": [],
+        "unknown": ["x"]});
     assert_eq!(host.told(), &expected);
     assert!(host.fire(&push).is_empty());
     assert_eq!(host.unsent(), &json!({"why": "feature_set_disabled", "feature_set": "memory.proactive"}));
@@ -221,7 +222,7 @@ fn inference_is_asked_for_and_its_stream_is_followed() {
     assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "memory.consolidation"}));
     host.notify("inference/chunk", &json!({"requestId": 1, "index": 2, "delta": "late"}));
     assert_eq!(host.told(), &json!({"report": "orphan", "id": "1"}));
-    let info = host.fire(&json!({"kind": "model_info"}));
+    let info = host.fire(&json!({"kind": "model-info"}));
     assert_eq!(info[0]["params"], json!({}));
     host.notify("featureSets/update", &json!({"disabled": ["memory.consolidation"]}));
     assert!(host.fire(&json!({"kind": "inference"})).is_empty());

@@ -75,7 +75,7 @@ impl Emission for PushArgs {
     }
 
     fn settings(&self) -> Option<(&'static str, Value)> {
-        let settings = Settings { push_sets: vec![self.feature_set.clone()?] };
+        let settings = Settings { push_sets: vec![self.feature_set.clone()?], ..Settings::default() };
         Some((mcpl::DESCRIPTOR.name, json!(settings)))
     }
 
@@ -192,6 +192,7 @@ fn draft(args: &PushArgs, done: u64) -> Result<Draft, CommandError> {
         event_id: args.event_id.as_ref().map(numbered),
         feature_set: args.feature_set.clone(),
         origin,
+        ..Draft::default()
     })
 }
 

@@ -1,35 +1,41 @@
 //! What was negotiated on one connection: the block and feature sets, and what the host lets the server send.
 
-use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PROACTIVE, RETRIEVAL};
+use super::scopes::Rules;
+use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
 use crate::extension::mcpl::{DESCRIPTOR, PUSH_EVENT};
 use crate::extension::server::{Refusal, Unsent};
 use crate::extension::{Declared, Side};
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The message used a disabled feature set (Appendix A).
 pub const NOT_ENABLED: i64 = -32001;
 /// The message used a feature set that was never declared (Appendix A).
 pub const UNKNOWN_SET: i64 = -32003;
 
-struct FeatureSet {
-    name: &'static str,
-    description: &'static str,
-    uses: &'static str,
-    rollback: bool,
+/// A feature set's declaration (§6.2).
+pub fn set(uses: &str, description: &str) -> Value {
+    json!({"description": description, "uses": [uses]})
 }
 
-const fn set(name: &'static str, uses: &'static str, description: &'static str) -> FeatureSet {
-    FeatureSet { name, description, uses, rollback: false }
+/// The same where actions of it take a scope (§7.1).
+pub fn scoped(uses: &str, description: &str) -> Value {
+    json!({"description": description, "uses": [uses], "scoped": true})
 }
 
-const SETS: &[FeatureSet] = &[
-    set(RETRIEVAL, "contextHooks.beforeInference", "Finds memories that fit the user's message before an inference"),
-    set(EXTRACTION, "contextHooks.afterInference", "Remembers what was asked and answered"),
-    set(PROACTIVE, "pushEvents", "Tells of events as they happen"),
-    set(CONSOLIDATION, "inferenceRequest", "Has the host's model summarize the memories"),
-    FeatureSet { name: NOTES_SET, description: "Edits notes", uses: "tools", rollback: true },
-];
+/// The sets that every server has.
+fn own_sets() -> Map<String, Value> {
+    let before = "Finds memories that fit the user's message before an inference";
+    let all = [
+        (RETRIEVAL, set("contextHooks.beforeInference", before)),
+        (EXTRACTION, set("contextHooks.afterInference", "Remembers what was asked and answered")),
+        (PROACTIVE, set("pushEvents", "Tells of events as they happen")),
+        (CONSOLIDATION, set("inferenceRequest", "Has the host's model summarize the memories")),
+        (NOTES_SET, json!({"description": "Edits notes", "uses": ["tools"], "rollback": true})),
+        (PAGES, scoped("tools", "Writes notes under a path, each with the host's leave")),
+    ];
+    all.into_iter().map(|(name, set)| (name.to_owned(), set)).collect()
+}
 
 fn unknown(set: &str) -> Refusal {
     Refusal::new(UNKNOWN_SET, "Unknown feature set").about(json!({"featureSet": set}))
@@ -46,23 +52,31 @@ pub struct Update {
     pub enabled: Vec<String>,
     /// Sets that are off now and were on.
     pub disabled: Vec<String>,
+    /// Sets whose scopes were told.
+    pub scopes: Vec<String>,
     /// Names that fit no set.
     pub unknown: Vec<String>,
 }
 
 /// The negotiated proposal on one connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Negotiated {
     host: Value,
+    sets: Map<String, Value>,
     disabled: BTreeSet<String>,
-    /// Sets beside [`SETS`] that only push, by name.
-    push_sets: Vec<String>,
+    scopes: BTreeMap<String, Rules>,
+}
+
+impl Default for Negotiated {
+    fn default() -> Self {
+        Self { host: Value::Null, sets: own_sets(), disabled: BTreeSet::new(), scopes: BTreeMap::new() }
+    }
 }
 
 impl Negotiated {
-    /// Feature sets that are declared beside the server's own and that only push.
-    pub fn set_push_sets(&mut self, names: Vec<String>) {
-        self.push_sets = names.into_iter().filter(|name| SETS.iter().all(|set| set.name != *name)).collect();
+    /// Declares a feature set more; one that is there stays as it is.
+    pub fn add_set(&mut self, name: &str, set: Value) {
+        self.sets.entry(name).or_insert(set);
     }
 
     /// Reads the host's block. `false` where it has none: then nothing of the proposal may be used (§3.2).
@@ -73,46 +87,26 @@ impl Negotiated {
         self.host.is_object()
     }
 
-    /// Every set's name and what it uses.
-    fn sets(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        let own = SETS.iter().map(|set| (set.name, set.uses));
-        own.chain(self.push_sets.iter().map(|name| (name.as_str(), "pushEvents")))
-    }
-
-    /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1).
-    pub fn block(&self) -> Value {
-        let mut sets: serde_json::Map<String, Value> = SETS
-            .iter()
-            .map(|set| {
-                let mut declared = json!({"description": set.description, "uses": [set.uses]});
-                if set.rollback {
-                    declared["rollback"] = json!(true);
-                }
-                (set.name.to_owned(), declared)
-            })
-            .collect();
-        for name in &self.push_sets {
-            sets.insert(name.clone(), json!({"description": "Pushes events fired by hand", "uses": ["pushEvents"]}));
-        }
+    /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1); `blocks`: whether afterInference is waited for.
+    pub fn block(&self, blocks: bool) -> Value {
         json!({
             "version": "0.4",
             "pushEvents": true,
-            "contextHooks": {"beforeInference": true, "afterInference": {"blocking": false}},
+            "contextHooks": {"beforeInference": true, "afterInference": {"blocking": blocks}},
             "inferenceRequest": {"streaming": true},
             "modelInfo": true,
-            "featureSets": sets,
+            "featureSets": self.sets,
         })
     }
 
     /// Takes a `featureSets/update` in: a change to what held before (AMB-C3); where a set is named by both lists,
-    /// it is off. `memory.*` names all sets below `memory.` (§6.3).
+    /// it is off. `memory.*` names all sets below `memory.` (§6.3). A set's scopes replace those told before.
     pub fn update(&mut self, params: &Value) -> Update {
         let mut update = Update::default();
         let before = self.disabled.clone();
         for (list, off) in [("enabled", false), ("disabled", true)] {
             for name in params.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-                let named: Vec<String> =
-                    self.sets().filter(|(set, _)| names(name, set)).map(|(set, _)| set.to_owned()).collect();
+                let named: Vec<String> = self.sets.keys().filter(|set| names(name, set)).cloned().collect();
                 if named.is_empty() {
                     update.unknown.push(name.to_owned());
                 }
@@ -125,6 +119,13 @@ impl Negotiated {
                 }
             }
         }
+        for (set, rules) in params.get("scopes").and_then(Value::as_object).into_iter().flatten() {
+            let is_known = self.sets.contains_key(set);
+            if is_known { &mut update.scopes } else { &mut update.unknown }.push(set.clone());
+            if is_known {
+                self.scopes.insert(set.clone(), Rules::read(rules));
+            }
+        }
         let listed =
             |sets: &BTreeSet<String>, but: &BTreeSet<String>| sets.difference(but).cloned().collect::<Vec<_>>();
         update.enabled = listed(&before, &self.disabled);
@@ -132,9 +133,29 @@ impl Negotiated {
         update
     }
 
+    /// Changes what is declared, as `featureSets/changed` tells it (§6.7).
+    ///
+    /// # Errors
+    /// A set that is to go is not there, or the host does not want to hear of it.
+    pub fn change(&mut self, added: &Map<String, Value>, removed: &[String]) -> Result<(), Unsent> {
+        if self.host.get("featureSets") == Some(&Value::Bool(false)) {
+            return Err(Unsent::host_lacks("featureSets"));
+        }
+        if let Some(set) = removed.iter().find(|set| !self.sets.contains_key(*set)) {
+            return Err(no_such_set(set));
+        }
+        for set in removed {
+            self.sets.remove(set);
+            self.disabled.remove(set);
+            self.scopes.remove(set);
+        }
+        self.sets.extend(added.clone());
+        Ok(())
+    }
+
     /// Whether the host lets a set work. What it never named counts as on.
     pub fn is_on(&self, set: &str) -> bool {
-        !self.disabled.contains(set)
+        self.sets.contains_key(set) && !self.disabled.contains(set)
     }
 
     /// Refuses what a disabled or unknown set would do on the host's behalf (§6.6).
@@ -143,10 +164,15 @@ impl Negotiated {
     /// -32003 for an unknown set, -32001 for a disabled one.
     pub fn gate(&self, set: &str) -> Result<(), Refusal> {
         match () {
-            () if self.sets().all(|(known, _)| known != set) => Err(unknown(set)),
+            () if !self.sets.contains_key(set) => Err(unknown(set)),
             () if !self.is_on(set) => Err(disabled(set)),
             () => Ok(()),
         }
+    }
+
+    /// The scopes that the host told for a set.
+    pub fn rules(&self, set: &str) -> Option<&Rules> {
+        self.scopes.get(set)
     }
 
     /// Whether a message of the server's own may go out in the name of a set (§5, §6).
@@ -155,20 +181,47 @@ impl Negotiated {
     /// Why not.
     pub fn may_send(&self, method: &str, set: &str) -> Result<(), Unsent> {
         let uses = if method == PUSH_EVENT { "pushEvents" } else { "inferenceRequest" };
-        if !says_yes(self.host.get(uses)) {
-            return Err(Unsent::host_lacks(uses));
+        self.host_has(uses)?;
+        let declared = self.sets.get(set).ok_or_else(|| no_such_set(set))?;
+        if !declared["uses"].as_array().is_some_and(|all| all.iter().any(|used| used == uses)) {
+            let reason = Unsent::new("not_in_uses", format!("feature set {set} does not use {uses}"));
+            return Err(reason.with("uses", uses).with("feature_set", set));
         }
-        let reason = match self.sets().find(|(known, _)| *known == set) {
-            None => Unsent::new("unknown_feature_set", format!("there is no feature set {set}")),
-            Some((_, used)) if used != uses => {
-                Unsent::new("not_in_uses", format!("feature set {set} does not use {uses}")).with("uses", uses)
-            }
-            Some(_) if !self.is_on(set) => {
-                Unsent::new("feature_set_disabled", format!("the host disabled feature set {set}"))
-            }
-            Some(_) => return Ok(()),
-        };
+        self.may_work(set)
+    }
+
+    /// Whether a scope of this set may be asked for (§7.1, §7.4).
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_elevate(&self, set: &str) -> Result<(), Unsent> {
+        let declared = self.sets.get(set).ok_or_else(|| no_such_set(set))?;
+        if declared["scoped"] != true {
+            let reason = Unsent::new("not_scoped", format!("feature set {set} is not scoped"));
+            return Err(reason.with("feature_set", set));
+        }
+        self.may_work(set)
+    }
+
+    fn may_work(&self, set: &str) -> Result<(), Unsent> {
+        if self.is_on(set) {
+            return Ok(());
+        }
+        let reason = Unsent::new("feature_set_disabled", format!("the host disabled feature set {set}"));
         Err(reason.with("feature_set", set))
+    }
+
+    /// Whether the host declared a capability; `true` on the way to it stands for all below (C60).
+    ///
+    /// # Errors
+    /// It did not.
+    pub fn host_has(&self, capability: &str) -> Result<(), Unsent> {
+        let mut value = Some(&self.host);
+        for name in capability.split('.') {
+            value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
+        }
+        let says_yes = matches!(value, Some(Value::Bool(true) | Value::Object(_)));
+        if says_yes { Ok(()) } else { Err(Unsent::host_lacks(capability)) }
     }
 
     /// Whether `model/info` may be asked. The example of a host's block has no `modelInfo` (§5.2), so only an
@@ -189,9 +242,8 @@ impl Negotiated {
     }
 }
 
-/// Whether a declared capability is a yes: `true` or an object.
-fn says_yes(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::Bool(true) | Value::Object(_)))
+fn no_such_set(set: &str) -> Unsent {
+    Unsent::new("unknown_feature_set", format!("there is no feature set {set}")).with("feature_set", set)
 }
 
 fn names(pattern: &str, set: &str) -> bool {

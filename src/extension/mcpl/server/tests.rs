@@ -24,7 +24,7 @@ fn fits(name: &str, value: &Value) {
 fn nothing_is_negotiated_with_a_plain_host() {
     assert!(!Negotiated::default().negotiate(&json!({"experimental": {}})));
     assert_eq!(McplSide::default().declare(&json!({"experimental": {}})), []);
-    fits("capability:server", &host(&json!({})).block());
+    fits("capability:server", &host(&json!({})).block(false));
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn sets_named_from_outside_are_declared_push_and_obey_updates() {
     let names = ["gitlab.notifications".to_owned(), PROACTIVE.to_owned()];
     let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
     let mut mcpl = McplSide::default();
-    mcpl.configure(&json!(Settings { push_sets: names.to_vec() })).expect("settings");
+    mcpl.configure(&json!(Settings { push_sets: names.to_vec(), ..Settings::default() })).expect("settings");
     assert!(mcpl.configure(&json!({"push_set": []})).is_err());
     let declared = mcpl.declare(&capabilities);
     assert_eq!(declared[0].path, ["experimental", "mcpl"]);
     let mut mcpl = mcpl.negotiated;
-    fits("capability:server", &mcpl.block());
-    assert_eq!(mcpl.block()["featureSets"]["gitlab.notifications"]["uses"], json!(["pushEvents"]));
+    fits("capability:server", &mcpl.block(false));
+    assert_eq!(mcpl.block(false)["featureSets"]["gitlab.notifications"]["uses"], json!(["pushEvents"]));
     assert_eq!(mcpl.may_send(PUSH_EVENT, "gitlab.notifications"), Ok(()));
     mcpl.update(&json!({"disabled": ["gitlab.*"]}));
     let why = json!({"why": "feature_set_disabled", "feature_set": "gitlab.notifications"});

@@ -1,0 +1,62 @@
+//! Tool calls that a room took over and answers later: who waits, and the answers' way out.
+
+use super::incoming::Origin;
+use super::{Report, Server};
+use crate::extension::server::{Answer, ToolCall};
+use crate::wire::IdKey;
+use std::collections::BTreeMap;
+
+/// The calls that wait, by their tickets.
+#[derive(Debug, Default)]
+pub struct Deferred {
+    given: u64,
+    waiting: BTreeMap<u64, Origin>,
+    settled: Vec<(Origin, Answer)>,
+}
+
+impl Deferred {
+    /// Whether a call waits still.
+    pub fn awaits(&self, ticket: u64) -> bool {
+        self.waiting.contains_key(&ticket)
+    }
+
+    /// A call's answer, to go out when the server has done with its input.
+    pub fn settle(&mut self, ticket: u64, answer: Answer) {
+        self.settled.extend(self.waiting.remove(&ticket).map(|origin| (origin, answer)));
+    }
+
+    fn forget(&mut self, id: &IdKey) -> Option<Origin> {
+        let ticket = self.waiting.iter().find(|(_, origin)| origin.key() == *id).map(|(ticket, _)| *ticket)?;
+        self.waiting.remove(&ticket)
+    }
+}
+
+impl Server {
+    /// Offers a call to the rooms. `true`: one of them answers it later.
+    pub(super) fn defer(&mut self, origin: &Origin, call: &ToolCall<'_>) -> bool {
+        let deferred = &mut self.cx.deferred;
+        deferred.given += 1;
+        let ticket = deferred.given;
+        deferred.waiting.insert(ticket, origin.clone());
+        let taken = self.rooms.defer(call, ticket, &mut self.cx);
+        if !taken {
+            self.cx.deferred.waiting.remove(&ticket);
+        }
+        taken
+    }
+
+    /// The host takes a call back that waits: it is not answered. `false`: no such call waits.
+    pub(super) fn take_back(&mut self, id: &IdKey) -> bool {
+        let Some(origin) = self.cx.deferred.forget(id) else { return false };
+        self.report(Report::Cancelled { id: origin.id().to_owned() });
+        self.drop_reply(&origin);
+        true
+    }
+
+    /// Sends the answers that have come.
+    pub(super) fn pay_out(&mut self) {
+        for (origin, answer) in std::mem::take(&mut self.cx.deferred.settled) {
+            self.reply(&origin, answer);
+        }
+    }
+}

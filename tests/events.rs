@@ -1,6 +1,6 @@
 //! Duty: hold `events watch` against the built-in server: what is printed, when it ends, and how.
 #![cfg(unix)]
-#![expect(clippy::expect_used, reason = "a test's helpers fail the test by panicking")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;

@@ -25,13 +25,14 @@ const SUBSCRIBE: &str = "events_subscribe";
 #[command(after_help = "\
 Examples:
   mcpreel events watch 'github.*' -- my-server
-  mcpreel events watch 'github.issue.*' --tag bug --priority high --priority critical -- my-server
-  mcpreel events watch --cron '0 9 * * *' --timezone Europe/Berlin --url https://host/mcp
-  mcpreel events watch deploy.done --expect 1 --for 10m -- my-server && echo deployed
+  mcpreel events watch 'github.*' --tag bug --priority high -- my-server
+  mcpreel events watch --cron '0 9 * * *' --url https://host/mcp
+  mcpreel events watch deploy.done --expect 1 --for 10m -- my-server
   mcpreel events watch '*' --renew -- my-server | jq .type
 
-Exit codes: 0 as many events as expected came, or the time was over; 1 fewer events came than expected; 4 the server
-failed, has no events, or refused; 5 no answer in time; 130 interrupted.")]
+Exit codes: 0 as many events as expected came, or the time was over; \
+1 fewer events came than expected; 4 the server failed, has no events, or \
+refused; 5 no answer in time; 130 interrupted.")]
 pub struct WatchArgs {
     /// Types of events: exact, 'github.*' for all below, '*' for all; all where none is given.
     #[arg(value_name = "TYPE")]

@@ -121,11 +121,14 @@ pub fn servers(scenario: &Scenario) -> Result<Vec<Named>, CommandError> {
     scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
 }
 
+/// A message that arrived: when, at whose connection, which way.
+type Arrived = (Duration, ServerId, Direction, Vec<u8>);
+
 /// Hands what passes to the player, and does to it what the scenario says.
 struct Stagehand {
     player: Rc<RefCell<Player>>,
     put: mpsc::Sender<(ServerId, Put)>,
-    seen: Rc<RefCell<Vec<(Duration, ServerId, Direction, Vec<u8>)>>>,
+    seen: Rc<RefCell<Vec<Arrived>>>,
 }
 
 impl Watch for Stagehand {

@@ -454,7 +454,7 @@ impl Talk<'_> {
             let may_read = is_free || self.lines.as_ref().is_some_and(Lines::is_interactive);
             let happened = tokio::select! {
                 told = self.runner.next() => Happened::Told(told),
-                reply = reply_of(&mut replying) => Happened::Reply(reply),
+                reply = play::reply_of(&mut replying) => Happened::Reply(reply),
                 (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
                 line = next_line(&mut self.lines), if may_read => Happened::Line(line),
                 () = until(waiting) => Happened::Waited,
@@ -674,15 +674,6 @@ impl Talk<'_> {
 fn eprint_piece(piece: &str) {
     use std::io::Write;
     let _ = std::io::stderr().write_all(visible_text(piece).as_bytes());
-}
-
-async fn reply_of(
-    replying: &mut Option<tokio::task::JoinHandle<Result<ModelReply, String>>>,
-) -> Result<ModelReply, String> {
-    match replying {
-        Some(task) => task.await.unwrap_or_else(|error| Err(error.to_string())),
-        None => std::future::pending().await,
-    }
 }
 
 async fn next_line(lines: &mut Option<Lines>) -> Option<String> {

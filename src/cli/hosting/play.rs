@@ -271,7 +271,8 @@ pub async fn play_real(
     Ok(player.into_inner().finish(now))
 }
 
-async fn reply_of(
+/// A model's reply, once it is there; for ever nothing where none is asked.
+pub async fn reply_of(
     replying: &mut Option<tokio::task::JoinHandle<Result<ModelReply, String>>>,
 ) -> Result<ModelReply, String> {
     match replying {

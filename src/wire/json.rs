@@ -30,6 +30,8 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// With `at` just past an opening quote: the position just past the closing one. `None` where the text ends first.
+// The laying out of JSON is a fifth slower where this is a call.
+#[inline(always)]
 pub fn skip_string(text: &[u8], mut at: usize) -> Option<usize> {
     // Most strings, and most stretches between escapes, are short: eight bytes a step, before a search is begun.
     const STEPS: usize = 4;

@@ -60,7 +60,7 @@ pub struct RecordArgs {
     #[arg(long, value_enum, default_value_t = Overload::Block, value_name = "WHAT")]
     on_overload: Overload,
     /// How many bytes may wait for the recorder.
-    #[arg(long, value_name = "BYTES", default_value_t = 512 << 10, hide_default_value = true)]
+    #[arg(long, value_name = "BYTES", default_value_t = 128 << 10, hide_default_value = true)]
     queue_bytes: usize,
     #[command(flatten)]
     listening: ListenOptions,

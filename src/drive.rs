@@ -9,3 +9,11 @@ pub mod simulate;
 pub mod watch;
 
 pub use client::{Connection, Failure};
+
+/// Sleeps until then; for ever where there is no such time.
+pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,5 +1,6 @@
 //! Runs the built-in server on a link in this process, with orders from outside.
 
+use super::sleep_until;
 use crate::extension::host::ServerId;
 use crate::host::engine::Done;
 use crate::scenario::{Fate, Player, Report, Seen, Todo};
@@ -30,13 +31,6 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
             Output::Send(message) => Some(message),
             Output::Report(_) | Output::Errand(_) => None,
         }));
-    }
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs a host-side engine on a link: sends what it wants sent, feeds it what comes in, wakes it in time.
 
+use super::sleep_until;
 use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
 use crate::host::fire_user_message::{Report, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
@@ -203,13 +204,6 @@ impl<E: Engine> Runner<E> {
             }
         }
         None
-    }
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs the host on links, one a server: carries messages both ways, wakes it in time.
 
+use super::sleep_until;
 use crate::extension::host::{Inferred, ServerId};
 use crate::host::engine::{Host, ModelReply, Order, Output};
 use crate::transport::{Incoming, Link};
@@ -257,13 +258,6 @@ async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Put)> {
             Some(put) => Some(put),
             None => std::future::pending().await,
         },
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

@@ -12,6 +12,7 @@ use crate::cli::peer::{self, ClientOptions};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome, values};
 use crate::drive::host::{HostRunner, Told};
+use crate::drive::sleep_until;
 use crate::extension::host::ServerView;
 use crate::host::client::{ClientConfig, EraChoice, Output as ClientOutput};
 use crate::host::engine::{self, Done, Host, HostConfig, ModelReply, Order, Output, ServerConfig};
@@ -457,7 +458,7 @@ impl Talk<'_> {
                 reply = play::reply_of(&mut replying) => Happened::Reply(reply),
                 (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
                 line = next_line(&mut self.lines), if may_read => Happened::Line(line),
-                () = until(waiting) => Happened::Waited,
+                () = sleep_until(waiting) => Happened::Waited,
                 () = interruption() => Happened::Interrupted,
             };
             match happened {
@@ -679,13 +680,6 @@ fn eprint_piece(piece: &str) {
 async fn next_line(lines: &mut Option<Lines>) -> Option<String> {
     match lines {
         Some(lines) => lines.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(at: Option<tokio::time::Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

@@ -49,6 +49,8 @@ struct Printer<'a, 'o> {
 const SPACES: &[u8; 64] = &[b' '; 64];
 /// The start of a line.
 const LINE: &[u8; 32] = b"\n                               ";
+/// Most tokens are no longer.
+const SHORT: usize = 32;
 
 impl Printer<'_, '_> {
     fn run(&mut self) {
@@ -135,13 +137,28 @@ impl Printer<'_, '_> {
 
     fn string(&mut self, is_key: bool) {
         let end = json::skip_string(self.text, self.at + 1).unwrap_or(self.text.len());
-        let whole = &self.text[self.at..end];
-        self.at = end;
+        let start = std::mem::replace(&mut self.at, end);
         let palette = &self.layout.palette;
         let style = if is_key { palette.key } else { palette.string };
         match self.layout.fold {
-            Some(most) if !is_key && whole.len() > most + most / 4 + 16 => self.folded(whole, most, style),
-            _ => self.styled(whole, style),
+            Some(most) if !is_key && end - start > most + most / 4 + 16 => {
+                self.folded(&self.text[start..end], most, style);
+            }
+            _ => self.token(start, style),
+        }
+    }
+
+    /// Writes the token from `start` to here.
+    fn token(&mut self, start: usize, style: Style) {
+        let length = self.at - start;
+        match self.text[start..].first_chunk::<SHORT>() {
+            // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+            Some(run) if length <= SHORT && self.printable && !self.coloured => {
+                let length = self.out.len() + length;
+                self.out.extend_from_slice(run);
+                self.out.truncate(length);
+            }
+            _ => self.styled(&self.text[start..self.at], style),
         }
     }
 
@@ -162,8 +179,7 @@ impl Printer<'_, '_> {
         }
         let palette = &self.layout.palette;
         let style = if self.text[start].is_ascii_alphabetic() { palette.literal } else { palette.number };
-        let text = self.text;
-        self.styled(&text[start..self.at], style);
+        self.token(start, style);
     }
 
     fn styled(&mut self, text: &[u8], style: Style) {

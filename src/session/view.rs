@@ -217,7 +217,10 @@ fn described(event: &Event<'_>) -> Option<Value> {
 /// A head of HTTP as its lines: the request's method and target or the response's status, then a header a line. `None`
 /// where the event is no head. What is not recorded (the version, the reason) is not there.
 pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
-    let described = described(event).filter(|_| event.header.kind == EventKind::Transport)?;
+    if event.header.kind != EventKind::Transport {
+        return None;
+    }
+    let described = described(event)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let first = match described["what"].as_str()? {
         "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
@@ -286,10 +289,11 @@ const ID_ENDS: usize = 4;
 /// A request id as it stood, for people: of a long one, what tells it from others. `mark` is what the ids of injected
 /// messages begin with, which is the same for all of them.
 pub fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
+    let mut digits = itoa::Buffer::new();
     let text = match id {
         None => return,
-        Some(RecordedId::Integer(number)) => number.to_string(),
-        Some(RecordedId::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+        Some(RecordedId::Integer(number)) => digits.format(*number).into(),
+        Some(RecordedId::Text(text)) => String::from_utf8_lossy(text),
     };
     let marked = text.trim_matches('"').strip_prefix(mark).filter(|_| !mark.is_empty());
     let (shown, longest) = marked.map_or((&*text, LONGEST_ID), |rest| (rest, 2 * ID_ENDS + 1));

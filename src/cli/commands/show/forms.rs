@@ -229,9 +229,15 @@ fn mood(shown: &Shown<'_>) -> Mood {
 fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
     let _ = match clock {
         Clock::Offset => {
-            let sign = if time < 0 { "-" } else { "" };
             let microseconds = time.unsigned_abs() / 1000;
-            write!(out, "{sign}{}.{:06}", microseconds / 1_000_000, microseconds % 1_000_000)
+            let mut digits = itoa::Buffer::new();
+            out.push_str(if time < 0 { "-" } else { "" });
+            out.push_str(digits.format(microseconds / 1_000_000));
+            // The 1 before the six digits keeps their zeros; it gives way to the point.
+            let fraction = digits.format(1_000_000 + microseconds % 1_000_000);
+            out.push('.');
+            out.push_str(&fraction[1..]);
+            Ok(())
         }
         Clock::Utc => {
             out.push_str(&jsonl::rfc3339(created.saturating_add(time)));

@@ -1880,7 +1880,7 @@ _mcpreel() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto jsonl transcript" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -517,7 +517,9 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l force -d 'Overwrite the file'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l format -d 'The format' -r -f -a "jsonl\t'JSON lines, one event a line; loses nothing'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l format -d 'The format' -r -f -a "auto\t'What the first line shows'
+jsonl\t'What `export` writes: JSON lines, one event a line; loses nothing'
+transcript\t'JSON lines of other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -s o -l output -d 'Write the reel here; `-` is standard output' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

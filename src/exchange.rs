@@ -3,3 +3,4 @@
 //! Never: tokio, printing.
 
 pub mod jsonl;
+pub mod transcript;

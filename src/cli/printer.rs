@@ -6,16 +6,45 @@ use crate::render::line::visible_text;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use std::cell::RefCell;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// Standard output, its colours and its width.
 pub struct Printer {
-    out: RefCell<BufWriter<Stdout>>,
+    out: RefCell<Out>,
     /// Colours of standard output.
     pub palette: Palette,
     complaint_palette: Palette,
     /// Standard output's columns, where it is a terminal.
     pub width: Option<usize>,
+}
+
+/// Data on its way to standard output. Forms write straight into it, so that nothing is copied on the way.
+struct Out {
+    waiting: Vec<u8>,
+    /// Standard output without the line buffer of the library's; none where it is closed.
+    file: Option<File>,
+}
+
+/// So much is passed on at once.
+const PASSED_ON: usize = 64 << 10;
+/// The buffer is made smaller where one message made it larger than this.
+const LARGEST_KEPT: usize = 256 << 10;
+
+impl Out {
+    fn flush(&mut self) -> io::Result<()> {
+        let passed = self.file.as_mut().map_or(Ok(()), |file| file.write_all(&self.waiting));
+        self.waiting.clear();
+        self.waiting.shrink_to(LARGEST_KEPT);
+        passed
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
 }
 
 /// [`Printer::note`], for those that outlive the printer's borrow.
@@ -36,7 +65,10 @@ impl Printer {
         let is_terminal = io::stdout().is_terminal();
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
         Self {
-            out: RefCell::new(BufWriter::with_capacity(64 << 10, io::stdout())),
+            out: RefCell::new(Out {
+                waiting: Vec::new(),
+                file: io::stdout().as_fd().try_clone_to_owned().ok().map(File::from),
+            }),
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
             width: width.map(|(width, _)| usize::from(width.0)),
@@ -45,7 +77,14 @@ impl Printer {
 
     /// Writes data to standard output.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
-        self.out.borrow_mut().write_all(bytes).map_err(CommandError::output)
+        self.append(|out| out.extend_from_slice(bytes))
+    }
+
+    /// Writes what `write` appends to standard output.
+    pub fn append(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), CommandError> {
+        let mut out = self.out.borrow_mut();
+        write(&mut out.waiting);
+        if out.waiting.len() < PASSED_ON { Ok(()) } else { out.flush().map_err(CommandError::output) }
     }
 
     /// Writes text and a line end to standard output.

@@ -1,6 +1,7 @@
 //! JSON text laid out with indentation and colour, straight from its bytes: no value is built, so every number,
 //! escape and duplicate key shows as it crossed the wire. Long strings are folded.
 
+use super::line::is_printable;
 use super::style::Palette;
 use crate::wire::json;
 use anstyle::Style;
@@ -202,13 +203,6 @@ impl Printer<'_, '_> {
             self.out.extend_from_slice(super::line::visible(found).encode_utf8(&mut buffer).as_bytes());
         }
     }
-}
-
-/// Printable ASCII alone.
-fn is_printable(text: &[u8]) -> bool {
-    // Whole runs at once, without a way out in the middle, so that the processor takes many bytes in a step.
-    let odd = |run: &[u8]| run.iter().fold(false, |odd, byte| odd | (byte.wrapping_sub(0x20) >= 0x5f));
-    !text.chunks(64).any(odd)
 }
 
 /// A place near `most` that splits neither a character nor an escape.

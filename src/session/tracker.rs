@@ -35,9 +35,20 @@ pub struct Tracker {
     /// An `initialize` was asked.
     pub initialize_asked: bool,
     open: Pairing<Asked>,
+    exchange: u32,
 }
 
 impl Tracker {
+    /// What comes next is carried by this HTTP exchange.
+    pub fn carried_by(&mut self, exchange: u32) {
+        self.exchange = exchange;
+    }
+
+    /// An HTTP exchange failed: what was asked in it is over.
+    pub fn fail(&mut self, exchange: u32) {
+        self.open.fail(exchange);
+    }
+
     /// Takes one message in. `content` is its params, result or error as a value.
     pub fn take(
         &mut self,
@@ -60,7 +71,7 @@ impl Tracker {
                         method,
                         params: remembered(envelope.method.as_deref().unwrap_or_default(), content),
                     };
-                    step.reused = self.open.ask(0, direction, id.key(), asked);
+                    step.reused = self.open.ask_in(self.exchange, 0, direction, id.key(), asked);
                 }
             }
             MessageKind::Notification if envelope.method.as_deref() == Some("notifications/initialized") => {

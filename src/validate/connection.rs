@@ -89,20 +89,22 @@ impl Connection {
         self.last_time = self.last_time.max(time);
     }
 
-    /// An HTTP exchange failed.
     /// Traffic is missing here: what depends on it is no longer judged, and that is told.
     pub fn note_gap(&mut self, seq: u64) {
         self.findings.note(&rules::NOT_CHECKED, seq, "a gap: traffic that is not in the reel");
         self.lose_track();
     }
 
+    /// An HTTP exchange failed.
     pub fn fail(&mut self, exchange: u32) {
         self.pairs.fail(exchange);
+        self.tracker.fail(exchange);
     }
 
     pub fn take_event(&mut self, event: &Event<'_>, overviews: &mut Overviews) {
         self.last_time = self.last_time.max(event.header.time);
         self.pairs.carried_by(event.header.exchange);
+        self.tracker.carried_by(event.header.exchange);
         let Some(text) = stream::text(event, &mut self.findings) else { return };
         let envelope = Envelope::scan(text);
         match envelope.kind {

@@ -1,13 +1,14 @@
 //! `import`: other formats into a reel.
 
-use super::export::ExportFormat;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::reels::Output;
 use crate::cli::{Context, Outcome};
-use crate::exchange::jsonl::{JsonlError, Reader};
+use crate::exchange::jsonl::{self, JsonlError};
+use crate::exchange::transcript;
 use crate::render::line;
-use crate::trace::{ReelWriter, WriterOptions};
-use clap::Args;
+use crate::trace::{FileHeader, NewEvent, ReelWriter, WriterOptions};
+use crate::wire::json;
+use clap::{Args, ValueEnum};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,19 +18,71 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel import session.jsonl -o session.reel
+  mcpreel import other-tools-log.ndjson -o session.reel
   grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
 pub struct ImportArgs {
     /// What to read; `-` for standard input.
     input: PathBuf,
     /// The format.
-    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
-    format: ExportFormat,
+    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    format: ImportFormat,
     /// Write the reel here; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Overwrite the file.
     #[arg(long)]
     force: bool,
+}
+
+/// What can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ImportFormat {
+    /// What the first line shows.
+    Auto,
+    /// What `export` writes: JSON lines, one event a line; loses nothing.
+    Jsonl,
+    /// JSON lines of other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message.
+    Transcript,
+}
+
+/// A source of events.
+enum Reader {
+    Jsonl(jsonl::Reader<Box<dyn BufRead>>),
+    Transcript(transcript::Reader<Box<dyn BufRead>>),
+}
+
+impl Reader {
+    fn new(format: ImportFormat, mut input: Box<dyn BufRead>) -> Result<Self, JsonlError> {
+        let is_transcript = match format {
+            ImportFormat::Auto => is_transcript(input.fill_buf()?),
+            format => format == ImportFormat::Transcript,
+        };
+        match is_transcript {
+            true => transcript::Reader::new(input).map(Self::Transcript),
+            false => jsonl::Reader::new(input).map(Self::Jsonl),
+        }
+    }
+
+    fn header(&self) -> &FileHeader {
+        match self {
+            Self::Jsonl(reader) => reader.header(),
+            Self::Transcript(reader) => reader.header(),
+        }
+    }
+
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        match self {
+            Self::Jsonl(reader) => reader.next_event(),
+            Self::Transcript(reader) => reader.next_event(),
+        }
+    }
+}
+
+/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
+fn is_transcript(start: &[u8]) -> bool {
+    json::members(start)
+        .take_while(|member| !member.is("reel"))
+        .any(|member| member.is("dir") || member.is("direction"))
 }
 
 pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -41,7 +94,7 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
         (Box::new(BufReader::with_capacity(1 << 20, file)), total)
     };
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-    let mut reader = Reader::new(input).map_err(bad)?;
+    let mut reader = Reader::new(args.format, input).map_err(bad)?;
     let mut out = Output::create(&args.output, args.force)?;
     let events = convert(&mut reader, &mut out, args, context, total)?;
     out.finish()?;
@@ -54,7 +107,7 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
 
 /// Copies every event. Answers how many there were.
 fn convert(
-    reader: &mut Reader<Box<dyn BufRead>>,
+    reader: &mut Reader,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,

@@ -116,6 +116,15 @@ rules! {
     LIST_STATUS = Warning "mcpe/list-status",
         "events_list gives each subscription the status that it has by what was said before.",
         "seed 004 §2, E12 and E15";
+    PASSED_OVER = Warning "mcpe/event-passed-over",
+        "A batch passes over no event that matched before those it holds: a maximum delays, it does not drop.",
+        "seed 004, appendix A and §3, E23";
+    EXPIRED_COUNTED = Warning "mcpe/expired-counted",
+        "A subscription that is over does not count against the maximum.",
+        "seed 004 §1 and §2, E9 and E26";
+    CRON_FIELDS = Info "mcpe/cron-fields",
+        "A cron expression has five fields; engines differ about six and about names like @daily.",
+        "seed 004 §2 and Cron-Based Batching, E24";
     OTHER_DIALECT = Info "mcpe/other-dialect",
         "Other sketches use the same names with other methods; this looks like one of them.",
         "AMB-E6 and AMB-E11";
@@ -296,6 +305,10 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
                 format!("{channel} without {member}")
             });
         }
+    }
+    if let Some(expression) = delivery["cronSchedule"]["expression"].as_str() {
+        let usual = expression.split_ascii_whitespace().count() == 5;
+        findings.check(&CRON_FIELDS, seq, usual, || format!("{expression:?}"));
     }
     check_filter(seq, &arguments["filter"], findings);
     findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || "no expiresAt".to_owned());

@@ -492,6 +492,40 @@ pub const CASES: &[Case] = &[
                "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}"##,
     ),
     (
+        "mcpe/event-passed-over",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime","cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime","cron"],"cronSchedule":
+            {"expression":"0 9 * * *","maxEventsPerDelivery":1}},"createdAt":"2026-01-01T09:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}}}
+           s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}"##,
+    ),
+    (
+        "mcpe/expired-counted",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":false,"scheduledDelivery":false}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]},"expiresAt":"2020-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2020-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":2,"result":{"isError":true,"content":[{"type":"text","text":"maximum of subscriptions"}]}}"##,
+    ),
+    (
+        "mcpe/cron-fields",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["cron"],"cronSchedule":{"expression":"*/3 * * * * *"}}}}}"##,
+    ),
+    (
         "mcpe/scheduled-instant",
         r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
@@ -534,6 +568,32 @@ pub const CASES: &[Case] = &[
 
 /// Servers that keep to their times.
 pub const QUIET: &[&str] = &[
+    // A maximum delays what is over it.
+    r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime","cron"],"cronSchedule":{"expression":"* * * * *","maxEventsPerDelivery":1}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime","cron"],"cronSchedule":
+            {"expression":"* * * * *","maxEventsPerDelivery":1}},"createdAt":"2026-01-01T09:00:00Z"},"content":[]}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}}}
+           s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}}}
+           @60000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}
+           @120000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}"##,
+    // One too many is refused.
+    r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":false,"scheduledDelivery":false}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
+               {"channels":["realtime"]}}}}
+           s>c {"id":2,"result":{"isError":true,"content":[{"type":"text","text":"maximum of subscriptions"}]}}"##,
     // In Berlin it is nine: a batch on schedule.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":

@@ -61,7 +61,6 @@ pub struct Form {
     created: i64,
     palette: Palette,
     width: Option<usize>,
-    out: Vec<u8>,
     time: String,
     id: String,
     failures: u64,
@@ -78,8 +77,8 @@ const FOLD: usize = 400;
 impl Form {
     pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
-        let (out, time, id) = (Vec::new(), String::new(), String::new());
-        Self { kind, clock, created, palette, width, out, time, id, failures: 0 }
+        let (time, id) = (String::new(), String::new());
+        Self { kind, clock, created, palette, width, time, id, failures: 0 }
     }
 
     /// Whether it prints what events say in words.
@@ -108,41 +107,50 @@ impl Form {
     }
 
     pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
-        self.out.clear();
-        self.time.clear();
-        self.id.clear();
+        context.printer.append(|out| self.write(shown, context, out))?;
+        match &mut self.kind {
+            Kind::Table(rows) if rows.len() >= TABLE_ROWS => {
+                let rows = std::mem::take(rows);
+                context.printer.line(&table(rows, self.width))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut Vec<u8>) {
         match &mut self.kind {
             Kind::Raw if let Some(head) = head_lines(&shown.event) => {
-                self.out.extend_from_slice(head.join("\n").as_bytes());
-                self.out.extend_from_slice(b"\n\n");
+                out.extend_from_slice(head.join("\n").as_bytes());
+                out.extend_from_slice(b"\n\n");
             }
             Kind::Raw => {
-                self.out.extend_from_slice(shown.event.payload);
-                self.out.push(b'\n');
+                out.extend_from_slice(shown.event.payload);
+                out.push(b'\n');
             }
-            Kind::Json => json_line(shown, self.created, &mut self.out),
+            Kind::Json => json_line(shown, self.created, out),
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
                 json_line(shown, self.created, &mut text);
-                if let Err(reason) = jq.run(&text, &mut self.out) {
+                if let Err(reason) = jq.run(&text, out) {
                     self.failures += 1;
                     if self.failures <= FAILURES_TOLD {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
                     }
                 }
             }
-            Kind::List | Kind::Full { .. } | Kind::Table(_) => self.in_words(shown, context)?,
+            Kind::List | Kind::Full { .. } | Kind::Table(_) => self.in_words(shown, out),
         }
-        context.printer.write(&self.out)
     }
 
-    fn in_words(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
+    fn in_words(&mut self, shown: &Shown<'_>, out: &mut Vec<u8>) {
+        self.time.clear();
+        self.id.clear();
         let header = shown.event.header;
         write_time(&self.clock, self.created, header.time, &mut self.time);
         let is_injected = header.flags.has(Flags::INJECTED);
         let id = header.message.as_ref().and_then(|message| message.id.as_ref());
         write_id(id, if is_injected { MARK } else { "" }, &mut self.id);
-        if !self.id.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        if !line::is_printable(self.id.as_bytes()) {
             self.id = self.id.chars().map(line::visible).collect();
         }
         let kind_name;
@@ -170,21 +178,14 @@ impl Form {
             mood: mood(shown),
         };
         match &mut self.kind {
-            Kind::Table(rows) => {
-                rows.push(row(&line));
-                if rows.len() >= TABLE_ROWS {
-                    let rows = std::mem::take(rows);
-                    context.printer.line(&table(rows, self.width))?;
-                }
-            }
+            Kind::Table(rows) => rows.push(row(&line)),
             Kind::Full { fold } => {
-                line::write(&line, &self.palette, self.width, &mut self.out);
+                line::write(&line, &self.palette, self.width, out);
                 let fold = fold.then_some(FOLD);
-                full(shown, &Layout { palette: self.palette, fold, indent: 2, margin: 6 }, &mut self.out);
+                full(shown, &Layout { palette: self.palette, fold, indent: 2, margin: 6 }, out);
             }
-            _ => line::write(&line, &self.palette, self.width, &mut self.out),
+            _ => line::write(&line, &self.palette, self.width, out),
         }
-        Ok(())
     }
 
     /// Prints what waits.
@@ -286,10 +287,11 @@ fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
     if body.is_empty() {
         return;
     }
-    if event.header.kind == EventKind::Message && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
+    let malformed = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Malformed);
+    let noise = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Noise);
+    if event.header.kind == EventKind::Message && !noise && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
         pretty(body, layout, out);
         out.push(b'\n');
-        let malformed = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Malformed);
         if malformed || event.header.flags.has(Flags::FAULTY) {
             faults(body, layout, out);
         }

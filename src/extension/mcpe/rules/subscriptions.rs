@@ -6,7 +6,7 @@ use crate::extension::mcpe::cron::{Schedule, zone};
 use crate::extension::mcpe::{BATCH, EXPIRED};
 use crate::extension::recent::Recent;
 use crate::extension::timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
 const GRACE: i64 = 250_000_000;
@@ -14,6 +14,8 @@ const GRACE: i64 = 250_000_000;
 const SLACK: i64 = 2_000_000_000;
 /// How many deliveries wait for the answer that makes their subscription known.
 const MOST_PARKED: usize = 256;
+/// How many events are remembered that came singly and are to come in a batch.
+const MOST_UNBATCHED: usize = 256;
 /// How many calls about one subscription that wait are remembered.
 const MOST_CHANGES: usize = 64;
 
@@ -53,6 +55,8 @@ struct Subscription {
     changed: bool,
     /// The latest timestamp of its events.
     latest: Option<jiff::Timestamp>,
+    /// Events that came singly and still are to come in a batch, in order.
+    unbatched: VecDeque<String>,
 }
 
 /// A call that waits and may change a subscription.
@@ -123,10 +127,27 @@ impl Subscriptions {
         self.changed(asked);
         if asked.params["name"] == SUBSCRIBE {
             self.pending.remove(&asked.seq);
+            self.check_refusal(message, findings);
             self.settle_if_none_pends(findings);
         } else if asked.params["name"].as_str().is_some_and(|tool| DESCRIPTOR.tools.contains(&tool)) {
             findings.hold(&UNKNOWN_ACCEPTED);
         }
+    }
+
+    /// Whether a subscription that is over made a new one be refused.
+    fn check_refusal(&self, message: &Observed<'_>, findings: &mut Findings) {
+        let told = message.content.to_string().to_ascii_lowercase();
+        if self.lost || self.pending.iter().next().is_some() || !told.contains("max") || !told.contains("subscription")
+        {
+            return;
+        }
+        let declared = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_u64());
+        // What is not declared is often told in the refusal itself.
+        let named = || told.split(|found: char| !found.is_ascii_digit()).rev().find_map(|digits| digits.parse().ok());
+        let Some(most) = declared.or_else(named) else { return };
+        let now = self.known.values().filter_map(|it| it.own_time(message.time)).max();
+        let live = self.known.values().filter(|it| it.is_live(now, message.time)).count() as u64;
+        findings.check(&EXPIRED_COUNTED, message.seq, live >= most, || format!("refused with {live} of {most} in use"));
     }
 
     /// A tool call went well.
@@ -195,6 +216,7 @@ impl Subscriptions {
             changing: Vec::new(),
             changed: false,
             latest: None,
+            unbatched: VecDeque::new(),
         };
         let now = subscription.created;
         if let Some(events) = capability(message.declared) {
@@ -303,6 +325,7 @@ impl Subscriptions {
         });
         subscription.check_delivery(method, events, seq, findings);
         subscription.check_times(method, events, message, findings);
+        subscription.check_passed_over(method, events, seq, findings);
         let both = subscription.has_both_ways();
         for event in events.iter().filter_map(|event| event["id"].as_str()) {
             let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
@@ -358,6 +381,24 @@ impl Subscription {
                 findings.check(&SCHEDULED_INSTANT, seq, !off, || format!("delivered at {now}, due at {at}"));
             }
             _ => {}
+        }
+    }
+
+    /// Whether a batch leaves out what came singly before what it holds.
+    fn check_passed_over(&mut self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
+        if !self.has_both_ways() || self.changed {
+            return self.unbatched.clear();
+        }
+        for id in events.iter().filter_map(|event| event["id"].as_str()) {
+            if method != BATCH {
+                if self.unbatched.len() == MOST_UNBATCHED {
+                    self.unbatched.pop_front();
+                }
+                self.unbatched.push_back(id.to_owned());
+            } else if let Some(place) = self.unbatched.iter().position(|told| told == id) {
+                findings.check(&PASSED_OVER, seq, place == 0, || format!("{} is not in it", self.unbatched[0]));
+                self.unbatched.drain(..=place);
+            }
         }
     }
 

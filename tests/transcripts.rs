@@ -9,11 +9,16 @@ mod common;
 
 use common::Stage;
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 
-/// Where transcripts lie, beside the project.
+/// Where transcripts lie, beside the project; `None`, after saying so, where there are none.
 fn transcripts() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
+    if !folder.is_dir() {
+        // Written to the stream itself: the harness would swallow what eprintln! says.
+        std::io::stderr().write_all(b"skipped: no transcripts beside the project\n").expect("a line is taken");
+    }
     folder.is_dir().then_some(folder)
 }
 
@@ -66,10 +71,7 @@ const KNOWN: &[Known] = &[
 
 #[test]
 fn what_is_known_to_be_wrong_is_found_and_nothing_else() {
-    let Some(folder) = transcripts() else {
-        eprintln!("skipped: no transcripts beside the project");
-        return;
-    };
+    let Some(folder) = transcripts() else { return };
     for (name, errors, warnings) in KNOWN {
         let stage = Stage::new();
         let file = folder.join(format!("{name}.ndjson"));
@@ -90,10 +92,7 @@ fn what_is_known_to_be_wrong_is_found_and_nothing_else() {
 
 #[test]
 fn every_transcript_is_read_and_shown() {
-    let Some(folder) = transcripts() else {
-        eprintln!("skipped: no transcripts beside the project");
-        return;
-    };
+    let Some(folder) = transcripts() else { return };
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let file = entry.expect("an entry").path();
         if file.extension().is_none_or(|extension| extension != "ndjson") {

@@ -7,6 +7,7 @@ pub mod lines;
 pub mod model;
 pub mod play;
 pub mod session;
+pub mod verdict;
 
 use super::Context;
 use super::commands::record::spawn_error;

@@ -304,11 +304,11 @@ pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
 }
 
-/// A report as JSON, with where the reel lies.
-pub fn to_json(report: &Report, reel: &Path) -> serde_json::Value {
+/// A report as JSON, with where the reel lies, if there is one.
+pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
     let mut value = report.to_json();
     value["event"] = json!("report");
-    value["reel"] = json!(reel.display().to_string());
+    value["reel"] = json!(reel.map(|reel| reel.display().to_string()));
     value
 }
 

@@ -4,6 +4,7 @@ use super::{ClockArg, Format, HostArgs};
 use crate::cli::error::CommandError;
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
+use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::{Context, Outcome, peer};
 use crate::extension::host::ServerView;
 use crate::host::client::{ClientConfig, EraChoice};
@@ -16,6 +17,7 @@ use std::time::Duration;
 /// Plays a scenario and reports on it.
 pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
+    let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
     let mut onlook = |at: Duration, seen: &Seen<'_>| match args.trace {
@@ -43,22 +45,18 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
     };
     report.validated(&play::errors(&reel)?);
     let file = path.display().to_string();
-    if let Some(out) = &args.junit {
-        let mut text = String::new();
-        // A string takes all.
-        let _ = render::scenario::junit(&report, &file, &mut text);
-        std::fs::write(out, text).map_err(|error| CommandError::writing(out, &error))?;
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
     }
     match args.format {
-        Format::Json => context.printer.line(&play::to_json(&report, &reel).to_string())?,
+        Format::Json => context.printer.line(&play::to_json(&report, Some(&reel)).to_string())?,
         Format::Human => {
-            let mut text = String::new();
-            let _ = render::scenario::text(&report, &file, context.verbose > 0, &context.printer.palette, &mut text);
+            let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
             context.printer.write(text.as_bytes())?;
             context.printer.note(&format!("the session is in {}", reel.display()));
         }
     }
-    Ok(if report.is_passed() { Outcome::Clean } else { Outcome::Findings })
+    Ok(verdict::outcome(&report))
 }
 
 fn show_seen(

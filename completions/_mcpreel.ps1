@@ -438,6 +438,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Send this whenever the process gets SIGUSR1 (repeatable)')
             [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error')
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Which server of the scenario to be')
+            [CompletionResult]::new('--junit', '--junit', [CompletionResultType]::ParameterName, 'Write the scenario''s report as JUnit XML')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the scenario''s report is told')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Whether it has a memory, and the tools for it')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder')
             [CompletionResult]::new('--ignore', '--ignore', [CompletionResultType]::ParameterName, 'Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and node_modules')

@@ -2289,7 +2289,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2321,6 +2321,14 @@ _mcpreel() {
                     ;;
                 --as)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 --memory)

@@ -409,6 +409,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
             cand --scenario 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error'
             cand --as 'Which server of the scenario to be'
+            cand --junit 'Write the scenario''s report as JUnit XML'
+            cand --format 'How the scenario''s report is told'
             cand --memory 'Whether it has a memory, and the tools for it'
             cand --watch 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder'
             cand --ignore 'Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and node_modules'

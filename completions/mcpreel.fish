@@ -388,6 +388,9 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this whenever the process gets SIGUSR1 (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l scenario -d 'Play one built-in server\'s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which server of the scenario to be' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'How the scenario\'s report is told' -r -f -a "human\t'In words'
+json\t'As one JSON object on one line'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether it has a memory, and the tools for it' -r -f -a "on\t'It is there'
 off\t'It is not'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder' -r -F

@@ -152,12 +152,15 @@ fn a_policy_that_is_wrong_is_told_with_what_would_be_right() {
     stage.write("wrong.yaml", "all:\n  hooks:\n    cooldwn: 1s\n");
     failed(&with(&["--policy", "wrong.yaml"]), 3, &["wrong.yaml", "hooks.cooldwn", "cooldown"]);
     stage.write("broken.yaml", "all: [");
-    failed(&with(&["--policy", "broken.yaml"]), 3, &["broken.yaml"]);
+    failed(&with(&["--policy", "broken.yaml"]), 3, &["broken.yaml:", "line 1: all: ["]);
     stage.write("layout.yaml", "layout:\n  after_user: [nothing]\n");
     failed(&with(&["--policy", "layout.yaml"]), 3, &["layout.yaml", "nothing", "reminder.user"]);
     failed(&with(&["--policy", "none.yaml"]), 3, &["none.yaml"]);
     failed(&with(&["--set", "conversation.deadlin=1s"]), 2, &["conversation.deadlin", "deadline", "--options"]);
     failed(&with(&["--set", "conversation.deadline=soon"]), 2, &["soon"]);
+    let events = ["hooks.events", "session_start, session_end", "session_strat"];
+    failed(&with(&["--set", "hooks.events=session_strat"]), 2, &events);
+    failed(&with(&["--set", "mcpl.offer=pushEvents,nothing"]), 2, &["mcpl.offer", "pushEvents, contextHooks"]);
     failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "there are: memory"]);
 }
 

@@ -126,4 +126,37 @@ expect:
     let alone = stage.run(&["serve", "--scenario", file, "--as", "watcher"], "");
     assert_eq!(alone.code(), 1, "{alone:?}");
     assert!(alone.err().contains("conversation/userMessage") && alone.out().is_empty(), "{alone:?}");
+    let junit = stage.path("served.xml");
+    let junit = junit.to_str().expect("a path");
+    let words = ["serve", "--scenario", file, "--as", "watcher", "--format", "json", "--junit", junit];
+    let alone = stage.run(&words, "");
+    assert_eq!((alone.code(), alone.out().as_str()), (1, ""), "{alone:?}");
+    let report: Value = serde_json::from_str(&alone.err()).expect("nothing but the report");
+    assert_eq!((&report["event"], &report["counts"]["failed"]), (&json!("report"), &json!(1)), "{report}");
+    let xml = String::from_utf8(stage.read("served.xml")).expect("text");
+    assert!(xml.contains("<failure message="), "{xml}");
+    let seeded = stage.run(&["serve", "--scenario", file, "--as", "watcher", "--seed", "1"], "");
+    assert_eq!(seeded.code(), 2, "what a scenario decides is not taken beside it: {seeded:?}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_is_played() {
+    let stage = Stage::new();
+    for command in ["host", "serve"] {
+        let file = stage.write("scenario.yaml", PASSES);
+        let words = [command, "--scenario", file.to_str().expect("a path"), "--junit", "no/such/folder/r.xml"];
+        let refused = stage.run(&words, "");
+        assert_eq!(refused.code(), 2, "{refused:?}");
+        assert!(refused.err().contains("no/such/folder/r.xml") && refused.err().contains("--junit"), "{refused:?}");
+        assert!(refused.out().is_empty() && !refused.err().contains("session is in"), "{refused:?}");
+    }
+    // An older report is gone only once there is another.
+    stage.write("old.xml", "old ".repeat(10_000));
+    let old = stage.path("old.xml");
+    let old = old.to_str().expect("a path");
+    assert_eq!(play(&stage, "name: [", &["--junit", old]).code(), 3);
+    assert!(stage.read("old.xml").starts_with(b"old old"));
+    assert_eq!(play(&stage, PASSES, &["--junit", old]).code(), 0);
+    let xml = String::from_utf8(stage.read("old.xml")).expect("text");
+    assert!(xml.starts_with("<?xml") && !xml.contains("old"), "{xml}");
 }

@@ -7,6 +7,7 @@ pub mod lines;
 pub mod model;
 pub mod play;
 pub mod session;
+pub mod verdict;
 
 use super::Context;
 use super::commands::record::spawn_error;
@@ -14,6 +15,7 @@ use super::error::{CommandError, ErrorKind};
 use super::peer::{self, Attached, Beside};
 use super::target::{Target, TargetKind};
 use crate::drive::builtin;
+use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
 use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
@@ -25,6 +27,7 @@ use crate::transport::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -217,8 +220,17 @@ fn is_name(text: &str) -> bool {
 }
 
 /// A file in YAML or JSON.
-pub fn read_yaml(path: &std::path::Path) -> Result<serde_json::Value, CommandError> {
+pub fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    serde_saphyr::from_str(&text)
-        .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())))
+    serde_saphyr::from_str(&text).map_err(|error| misread(path, &ScenarioError::from_yaml(&text, &error)))
+}
+
+/// What is wrong with a file, with the line that it is about.
+pub fn misread(path: &Path, error: &ScenarioError) -> CommandError {
+    let (line, column) = (error.place.line, error.place.column);
+    match line {
+        0 => CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), error.why)),
+        _ => CommandError::new(ErrorKind::Input, format!("{}:{line}:{column}: {}", path.display(), error.why))
+            .hint(format!("line {line}: {}", error.line.trim())),
+    }
 }

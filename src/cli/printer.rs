@@ -103,6 +103,13 @@ impl Printer {
         note(text);
     }
 
+    /// Tells a report of several lines on standard error, where standard output carries something else. `text` gets the
+    /// colours and must have made visible what a peer put into it.
+    pub fn report(&self, text: impl FnOnce(&Palette) -> String) {
+        let _ = self.flush();
+        let _ = io::stderr().write_all(text(&self.complaint_palette).as_bytes());
+    }
+
     /// Tells what failed on standard error, with what to do next. No text of a peer's steers the terminal.
     pub fn complain(&self, error: &CommandError) {
         let _ = self.flush();

@@ -20,7 +20,9 @@ pub enum Kind {
     Time,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Words, separated by commas or as a list.
+    /// Any of these words, separated by commas or as a list.
+    Set(&'static [&'static str]),
+    /// Words of any kind, separated by commas or as a list.
     Words,
 }
 
@@ -81,6 +83,7 @@ impl fmt::Display for Kind {
             Self::Bytes => out.write_str("a size like 16k, or none"),
             Self::Time => out.write_str("a time like 500ms, or none"),
             Self::Choice(words) => out.write_str(&words.join(" | ")),
+            Self::Set(words) => write!(out, "any of {}", words.join(", ")),
             Self::Words => out.write_str("words"),
         }
     }
@@ -262,14 +265,20 @@ fn read(kind: Kind, value: &Value) -> Option<Setting> {
         Kind::Bytes => number(parse_bytes),
         Kind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
         Kind::Choice(words) => words.iter().find(|word| Some(**word) == text).map(|word| Setting::Text(word)),
-        Kind::Words => {
-            let words = match value {
-                Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-                _ => text.map(|text| {
-                    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-                }),
-            };
-            words.map(Setting::Words)
+        Kind::Set(known) => {
+            let words = words(value)?;
+            words.iter().all(|word| known.contains(&word.as_str())).then_some(Setting::Words(words))
+        }
+        Kind::Words => words(value).map(Setting::Words),
+    }
+}
+
+fn words(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+        _ => {
+            let words = value.as_str()?.split(',').map(str::trim);
+            Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
         }
     }
 }
@@ -311,6 +320,7 @@ mod tests {
         Knob { name: "deadline", kind: Kind::Time, default: "500ms", text: "", source: "" },
         Knob { name: "most", kind: Kind::Bytes, default: "16k", text: "", source: "" },
         Knob { name: "how", kind: Kind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
+        Knob { name: "some", kind: Kind::Set(&["one", "two"]), default: "one,two", text: "", source: "" },
         Knob { name: "on", kind: Kind::Flag, default: "true", text: "", source: "" },
     ];
 
@@ -333,6 +343,14 @@ mod tests {
         assert!(unknown.contains("room.deadline, room.most"), "{unknown}");
         let wrong = policies.set(None, "room.how", &json!("maybe")).expect_err("no choice").to_string();
         assert_eq!(wrong, "room.how takes auto | never, not \"maybe\"");
+        for odd in [json!("two, three"), json!(["three"]), json!([1])] {
+            let wrong = policies.set(None, "room.some", &odd).expect_err("none of the set").to_string();
+            assert_eq!(wrong, format!("room.some takes any of one, two, not {odd}"));
+        }
+        assert!(
+            policies.set(None, "room.some", &json!("two")).is_ok()
+                && policies.set(None, "room.some", &json!("")).is_ok()
+        );
         assert!(policies.read(&json!({"everyone": {}})).is_err());
     }
 

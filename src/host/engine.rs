@@ -9,208 +9,27 @@
 //!
 //! Never: tokio, sockets, clocks, printing, a proposal's name.
 
+mod config;
+mod orders;
 mod servers;
 #[cfg(test)]
 mod tests;
 mod turn;
 
-use super::client::{ClientConfig, Output as ClientOutput, RequestHandle};
-use super::prompt::{Layout, Prompt, Waiting};
-use crate::extension::host::{Agent, Fact, HostCx, HostSide, Inference, Inferred, ModelView, Moment, Said};
+pub use config::{HostConfig, KNOBS, ServerConfig, policies};
+pub use orders::{Done, ModelReply, Order, ToolCall};
+
+use super::client::{Output as ClientOutput, RequestHandle};
+use super::prompt::{Prompt, Waiting};
+use crate::extension::REGISTRY;
+use crate::extension::host::{Fact, HostCx, HostSide, Inference, Inferred, Moment, Said};
 use crate::extension::host::{ServerId, ServerView, ToolUse, Wish};
-use crate::extension::policy::{Kind, Knob, Policies, Policy};
-use crate::extension::{REGISTRY, knobs};
+use crate::extension::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 use turn::Turn;
-
-/// What is the host's own to choose.
-pub static KNOBS: &[Knob] = &[
-    Knob {
-        name: "prompt_bytes",
-        kind: Kind::Bytes,
-        default: "64k",
-        text: "How much servers may inject into one prompt, all together",
-        source: "the host's own",
-    },
-    Knob {
-        name: "history",
-        kind: Kind::Count,
-        default: "40",
-        text: "How many earlier messages stand in a prompt",
-        source: "the host's own",
-    },
-    Knob {
-        name: "instructions",
-        kind: Kind::Flag,
-        default: "true",
-        text: "Whether the servers' instructions stand in the prompt",
-        source: "seed 003, Interaction with SERVER_INSTRUCTIONS (D39)",
-    },
-    Knob {
-        name: "tool_timeout",
-        kind: Kind::Time,
-        default: "60s",
-        text: "How long a tool's answer is waited for",
-        source: "the host's own",
-    },
-    Knob {
-        name: "tool_rounds",
-        kind: Kind::Count,
-        default: "8",
-        text: "How often a model may use tools in one turn",
-        source: "the host's own",
-    },
-];
-
-/// The host's options and those of all rooms, at their defaults.
-pub fn policies() -> Policies {
-    Policies::new(std::iter::once(("host", KNOBS)).chain(knobs()))
-}
-
-/// A server that the host is to talk to.
-#[derive(Clone, Debug)]
-pub struct ServerConfig {
-    /// Its name here.
-    pub name: String,
-    /// How to be its client; what rooms declare is laid over the capabilities.
-    pub client: ClientConfig,
-}
-
-/// How to be a host.
-#[derive(Clone, Debug)]
-pub struct HostConfig {
-    /// Its servers, in order.
-    pub servers: Vec<ServerConfig>,
-    /// What the proposals leave to it.
-    pub policies: Policies,
-    /// Where injections stand.
-    pub layout: Layout,
-    /// What ids are drawn from.
-    pub seed: u64,
-    /// The project, for templates.
-    pub project: String,
-    /// The session, for templates.
-    pub session: String,
-    /// What the host itself says to the model.
-    pub system: String,
-    /// What servers may learn of the model.
-    pub model: ModelView,
-}
-
-impl Default for HostConfig {
-    fn default() -> Self {
-        Self {
-            servers: Vec::new(),
-            policies: policies(),
-            layout: Layout::default(),
-            seed: 0,
-            project: String::new(),
-            session: "session-1".to_owned(),
-            system: String::new(),
-            model: ModelView::default(),
-        }
-    }
-}
-
-/// What the user, or a scenario, wants done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Order {
-    /// A turn with this message.
-    Turn {
-        /// What the user says; for a sub-agent, its task.
-        text: String,
-        /// Who runs it.
-        agent: Agent,
-    },
-    /// Use a tool.
-    Tool(ToolCall),
-    /// Something that a room knows.
-    Room {
-        /// Its name.
-        order: String,
-        /// Its params.
-        params: Value,
-    },
-    /// A request of one's own.
-    Request {
-        /// The server.
-        server: String,
-        /// The method.
-        method: String,
-        /// The params.
-        params: Value,
-    },
-    /// Rewrite the transcript in short.
-    Compact {
-        /// What stands in its place; without it, only what the last turn said.
-        summary: Option<String>,
-    },
-    /// Allow a server what it asks for, or no longer.
-    Allow {
-        /// The server.
-        server: String,
-        /// The proposal; all where none is named.
-        room: Option<String>,
-        /// Allow or revoke.
-        is_allowed: bool,
-    },
-    /// End the session.
-    End,
-}
-
-/// A tool to call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolCall {
-    /// Whose; found by the tool's name where none is given.
-    pub server: Option<String>,
-    /// Its name.
-    pub tool: String,
-    /// Its arguments.
-    pub arguments: Value,
-}
-
-/// What the model gives back.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelReply {
-    /// What it says.
-    pub text: String,
-    /// Tools that it wants used before it goes on.
-    pub tool_calls: Vec<ToolCall>,
-}
-
-/// How an order ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Done {
-    /// A turn is over.
-    Turn {
-        /// Which.
-        turn: u64,
-        /// What the model said.
-        answer: String,
-    },
-    /// A turn is over that no order asked for: something of a server's began it.
-    Woken {
-        /// Which.
-        turn: u64,
-        /// What the model said.
-        answer: String,
-    },
-    /// A tool's result, or why there is none.
-    Tool(Result<Value, String>),
-    /// The answer to a request of one's own: the whole message.
-    Answer(Vec<u8>),
-    /// Every server is connected or given up, and the session has begun: the first of all.
-    Connected,
-    /// Done, with nothing more to say.
-    Ok,
-    /// It could not be done.
-    Failed(String),
-    /// The session is over.
-    Ended,
-}
 
 /// What the engine wants done, or has to tell.
 #[derive(Clone, Debug, PartialEq)]
@@ -553,70 +372,6 @@ impl Host {
             }
         }
         std::mem::take(&mut self.out)
-    }
-
-    fn begin(&mut self, now: Duration, order: Order) {
-        match order {
-            Order::Turn { text, agent } => self.begin_turn(now, text, agent),
-            Order::Tool(call) => match self.resolve(&call) {
-                Ok(used) => self.use_tool(now, used),
-                Err(why) => self.finish(Done::Tool(Err(why))),
-            },
-            Order::Room { order, params } => {
-                let known: Vec<&str> = self.rooms.iter().flat_map(|room| room.side.orders()).copied().collect();
-                let mut outcome = Err(format!("no proposal knows {order:?}; there are: {}", known.join(", ")));
-                self.ask_rooms(now, |side, cx| {
-                    let known = side.order(cx, &order, &params);
-                    let was_meant = known.is_some();
-                    outcome = known.unwrap_or_else(|| outcome.clone());
-                    was_meant
-                });
-                match outcome {
-                    Ok(()) => self.work = Work::Settling(Box::new(Next::Finish(Done::Ok))),
-                    Err(why) => self.finish(Done::Failed(why)),
-                }
-            }
-            Order::Request { server, method, params } => match self.server_named(&server) {
-                Ok(id) => {
-                    let token = self.send_own(now, id, &method, params);
-                    self.work = Work::Waiting(token);
-                }
-                Err(why) => self.finish(Done::Failed(why)),
-            },
-            Order::Compact { summary } => {
-                let kept = self.history.len().saturating_sub(2);
-                let text = format!("{kept} earlier messages were compacted");
-                self.history.drain(..kept);
-                if let Some(summary) = summary {
-                    self.history.insert(0, Said { role: "user", text: summary });
-                }
-                self.tell("compacted", None, text, json!({"messages": kept}));
-                self.moment(now, &Moment::Compacted, Next::Finish(Done::Ok));
-            }
-            Order::Allow { server, room, is_allowed } => self.allow(now, &server, room.as_deref(), is_allowed),
-            Order::End => self.moment(now, &Moment::SessionEnd, Next::Finish(Done::Ended)),
-        }
-    }
-
-    fn allow(&mut self, now: Duration, server: &str, room: Option<&str>, is_allowed: bool) {
-        let id = match self.server_named(server) {
-            Ok(id) => id,
-            Err(why) => return self.finish(Done::Failed(why)),
-        };
-        let names: Vec<&str> = self.rooms.iter().map(|room| room.name).collect();
-        if let Some(unknown) = room.filter(|room| !names.contains(room)) {
-            let why = format!("there is no proposal {unknown:?} here; there are: {}", names.join(", "));
-            return self.finish(Done::Failed(why));
-        }
-        let mut at = 0;
-        self.ask_rooms(now, |side, cx| {
-            if room.is_none_or(|room| names[at] == room) {
-                side.allow(cx, id, is_allowed);
-            }
-            at += 1;
-            false
-        });
-        self.work = Work::Settling(Box::new(Next::Finish(Done::Ok)));
     }
 
     fn proceed(&mut self, now: Duration, next: Next) {

@@ -1,6 +1,7 @@
 //! What is wrong with a scenario, and where: every error points at its line and shows it.
 
 use super::format::Place;
+use serde_saphyr::Error as Yaml;
 use std::fmt;
 
 /// What is wrong with a scenario. Its words stand over several lines: the place and the reason, then the line.
@@ -22,14 +23,80 @@ impl ScenarioError {
         Self { place, why: why.into(), line }
     }
 
-    /// What the reader of YAML says.
-    pub(super) fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
+    /// What the reader of YAML says, in words for people: which member, and what it takes.
+    pub fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
         let place = error.location().map(|at| Place { line: at.line(), column: at.column() }).unwrap_or_default();
-        let plain = error.without_snippet().to_string();
-        // The place is told once, by us.
-        let why = plain.rfind(" at line ").map_or(plain.as_str(), |at| &plain[..at]);
+        let takes = |what: String| match member_at(text, place) {
+            Some(name) => format!("`{name}` takes {what}"),
+            None => format!("here belongs {what}"),
+        };
+        let why = match error.without_snippet() {
+            Yaml::Unexpected { expected, .. } => takes(wanted(expected)),
+            Yaml::InvalidScalar { ty, .. } => takes(scalar(ty)),
+            Yaml::InvalidBooleanStrict { .. } => takes("true or false".to_owned()),
+            Yaml::NullIntoString { .. } => takes("a text".to_owned()),
+            Yaml::SerdeInvalidType { unexpected, expected, .. }
+            | Yaml::SerdeInvalidValue { unexpected, expected, .. } => takes(format!(
+                "{expected}, not {}",
+                unexpected.replace("sequence", "a list").replace("map", "a mapping")
+            )),
+            Yaml::SerdeUnknownVariant { variant, expected, .. } => {
+                takes(format!("one of {}, not {variant:?}", expected.join(", ")))
+            }
+            Yaml::SerdeUnknownField { field, expected, .. } => {
+                format!("`{field}` is not known here; there are: {}", expected.join(", "))
+            }
+            Yaml::SerdeMissingField { field, .. } => format!("`{field}` is missing here"),
+            Yaml::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` stands here twice"),
+            Yaml::MultipleDocuments { .. } => "a second document begins here; only one is read".to_owned(),
+            Yaml::Eof { .. } => "the text ends too early: something is missing".to_owned(),
+            other => {
+                let plain = other.to_string();
+                // The place is told once, by us.
+                let plain = plain.rfind(" at line ").map_or(plain.as_str(), |at| &plain[..at]);
+                format!("this is no YAML: {plain}")
+            }
+        };
         Self::new(text, place, why)
     }
+}
+
+/// What is expected, as one would write it.
+fn wanted(expected: &str) -> String {
+    match expected {
+        "string scalar" => "a text".to_owned(),
+        "sequence start" => "a list: items that begin with `- `, or [one, another]".to_owned(),
+        "mapping start" => "members: `name: value` on lines of their own, or {name: value}".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+fn scalar(ty: &str) -> String {
+    match ty.as_bytes() {
+        [b'u', ..] => "a whole number, from 0".to_owned(),
+        [b'i', ..] => "a whole number".to_owned(),
+        [b'f', ..] => "a number".to_owned(),
+        _ => ty.to_owned(),
+    }
+}
+
+/// The member whose value, or whose name, stands at this place.
+fn member_at(text: &str, place: Place) -> Option<&str> {
+    let number = usize::try_from(place.line).ok()?.checked_sub(1)?;
+    let lines: Vec<&str> = text.lines().take(number + 1).collect();
+    let line = lines.get(number)?;
+    let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
+    let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    let (before, after) = line.split_at(at);
+    let is_name = |word: &&str| !word.is_empty() && word.chars().all(|one| one.is_alphanumeric() || one == '_');
+    // A name right here, then one before the value, then one that ends the line above.
+    let here = after.split_once(':').map(|(name, _)| name);
+    let last = |text: &str| -> Option<usize> { text.trim_end().strip_suffix(':').map(str::len) };
+    let before_value = last(before).map(|end| before[..end].rsplit([' ', '{', ',', '-']).next().unwrap_or_default());
+    let is_first = before.trim_start_matches([' ', '-']).is_empty();
+    let above = lines[..number].iter().rev().find(|line| !line.trim().is_empty()).filter(|_| is_first);
+    let above = above.and_then(|line| last(line).map(|end| line[..end].trim_start_matches([' ', '-'])));
+    here.filter(is_name).or(before_value.filter(is_name)).or(above.filter(is_name))
 }
 
 impl fmt::Display for ScenarioError {

@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// Steps stand within repetitions so deep at most.
 const MOST_DEPTH: u32 = 8;
+/// So many steps are done at most, those of repetitions counted each time: more is a slip, not a plan.
+const MOST_STEPS: u64 = 1_000_000;
 
 impl Scenario {
     /// Reads a scenario from YAML.
@@ -59,6 +61,7 @@ fn resolve(text: &str, document: Document) -> Result<Scenario> {
     }
     let host = resolver.host(document.host, document.seed)?;
     let steps = resolver.steps(document.steps, 0)?;
+    resolver.count(&steps)?;
     let events = document.events.into_iter().map(|event| resolver.event(event)).collect::<Result<_>>()?;
     let faults = document.faults.into_iter().map(|fault| resolver.fault(fault)).collect::<Result<_>>()?;
     let overall = resolver.expectations(document.expect)?;
@@ -247,6 +250,21 @@ impl Resolver<'_> {
         let method = part.method.as_ref().map(|method| self.glob(method)).transpose()?;
         let (server, direction) = (self.known_server(&part.server)?, part.direction.map(way));
         Ok(Fault { place, server, direction, method, nth: part.nth, fate: fate.clone() })
+    }
+
+    /// How many steps are done, where they are not too many.
+    fn count(&self, steps: &[Step]) -> Result<u64> {
+        let mut count = 0_u64;
+        for step in steps {
+            count = count.saturating_add(match &step.action {
+                Action::Repeat(times, steps) => self.count(steps)?.max(1).saturating_mul(*times),
+                _ => 1,
+            });
+            if count > MOST_STEPS {
+                return self.wrong(step.place, format!("more than {MOST_STEPS} steps are done by here; repeat less"));
+            }
+        }
+        Ok(count)
     }
 
     fn steps(&mut self, steps: Vec<Placed<StepPart>>, depth: u32) -> Result<Arc<[Step]>> {

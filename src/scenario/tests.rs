@@ -25,7 +25,7 @@ fn every_complaint_has_its_place() {
     let cases: &[(&str, u64, u64, &str)] = &[
         ("steps:\n  - wait: soon\n", 6, 11, "\"soon\" is no time"),
         ("steps:\n  - user: [a]\n", 6, 5, "a text or a mapping"),
-        ("steps:\n  - usr: hello\n", 6, 5, "unknown field"),
+        ("steps:\n  - usr: hello\n", 6, 5, "`usr` is not known here; there are: user, model"),
         ("steps:\n  - {}\n", 6, 5, "a step is one of user"),
         ("steps:\n  - user: a\n    wait: 1s\n", 6, 5, "not user and wait"),
         ("steps:\n  - wait: 1s\n    model: a\n", 6, 5, "model belongs to a step with user"),
@@ -89,12 +89,55 @@ fn a_server_is_one_thing() {
 #[test]
 fn a_server_has_its_name_for_itself() {
     let (line, _, why) = complaint("name: x\nservers:\n  a: {builtin: {}}\n  a: {builtin: {}}\n");
-    assert!(line == 4 && why.contains("duplicate"), "{line}: {why}");
+    assert!(line == 4 && why.contains("twice"), "{line}: {why}");
 }
 
 #[test]
 fn what_is_no_yaml_is_told() {
     let (line, _, why) = complaint("name: x\nsteps: [\n");
     assert!(line >= 2 && !why.contains("line"), "{line}: {why}");
-    assert_eq!(complaint("seed: 1\n").2, "missing field `name`");
+    assert_eq!(complaint("seed: 1\n").2, "`name` is missing here");
+}
+
+#[test]
+fn what_the_reader_of_yaml_cannot_take_is_told_in_plain_words() {
+    let cases: &[(&str, u64, u64, &str)] = &[
+        ("name: [", 1, 7, "`name` takes a text"),
+        ("name:\n  - a\n", 2, 3, "`name` takes a text"),
+        ("name: x\nclock: fast\n", 2, 8, "`clock` takes one of real, virtual, not \"fast\""),
+        ("name: x\nseed: many\n", 2, 7, "`seed` takes a whole number, from 0"),
+        ("name: x\nsteps: {user: hi}\n", 2, 8, "`steps` takes a list: items that begin with `- `, or [one, another]"),
+        ("name: x\nsteps:\n  - user: [a]\n", 3, 5, "`user` takes a text or a mapping, not a list"),
+        ("name: x\nsteps:\n  - user: a\n    user: b\n", 4, 5, "`user` stands here twice"),
+        ("name: x\nsteps:\n  - repeat: {steps: []}\n", 3, 14, "`times` is missing here"),
+        ("name: x\nexpect:\n  - {message: {method: a}, never: y}\n", 3, 35, "`never` takes true or false"),
+        (
+            "name: x\nservers:\n  a: builtin\n",
+            3,
+            6,
+            "`a` takes members: `name: value` on lines of their own, or {name: value}",
+        ),
+        ("hello", 1, 1, "here belongs members: `name: value` on lines of their own, or {name: value}"),
+        ("name: x\n---\nname: y\n", 3, 1, "a second document begins here; only one is read"),
+        ("", 1, 1, "the text ends too early: something is missing"),
+    ];
+    for (text, line, column, why) in cases {
+        assert_eq!(complaint(text), (*line, *column, (*why).to_owned()), "{text}");
+    }
+    for parser_word in ["untagged", "scalar", "u64", "sequence", "serde"] {
+        let all: String = cases.iter().map(|case| complaint(case.0).2).collect();
+        assert!(!all.contains(parser_word), "{parser_word} in {all}");
+    }
+}
+
+#[test]
+fn more_steps_than_anybody_means_are_refused() {
+    let text = |times: u64| {
+        let inner = "steps: [{wait: 1s}, {repeat: {times: 1000, steps: []}}]";
+        format!("name: x\nsteps:\n  - wait: 1s\n  - repeat: {{times: {times}, {inner}}}\n")
+    };
+    assert!(Scenario::read(&text(900)).is_ok());
+    let told = (4, 5, "more than 1000000 steps are done by here; repeat less".to_owned());
+    assert_eq!(complaint(&text(1000)), told);
+    assert_eq!(complaint(&text(u64::MAX)), told);
 }

@@ -47,6 +47,7 @@ Examples:
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
   mcpreel fire push --text hello --session serve
+  mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
 Facts (pushes answered, refusals, late answers) go to standard error with -v, one JSON object a line, or to --report.")]
@@ -67,13 +68,8 @@ pub struct ServeArgs {
     /// Send this whenever the process gets SIGUSR1 (repeatable).
     #[arg(long = "on-signal", value_name = "JSON", value_parser = fired)]
     on_signal: Vec<Fired>,
-    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
-    /// messages are expected there. The host is whoever starts this; the report goes to standard error.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "settings", "plans", "on_signal", "listen"])]
-    scenario: Option<PathBuf>,
-    /// Which server of the scenario to be.
-    #[arg(long = "as", value_name = "NAME", requires = "scenario")]
-    part: Option<String>,
+    #[command(flatten)]
+    scenario: scenario::ScenarioArgs,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
@@ -153,8 +149,8 @@ fn fired(text: &str) -> Result<Fired, String> {
 }
 
 pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
-    if let Some(path) = &args.scenario {
-        return scenario::run(path, args.part.as_deref(), context);
+    if let Some(path) = &args.scenario.scenario {
+        return scenario::run(path, &args.scenario, context);
     }
     let mut config = args.common.config();
     if !args.declare.is_empty() {

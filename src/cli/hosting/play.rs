@@ -38,14 +38,7 @@ pub type Onlook<'a> = &'a mut dyn FnMut(Duration, &Seen<'_>) -> Result<(), Comma
 /// Reads a scenario; what is wrong points at its line.
 pub fn read(path: &Path) -> Result<Scenario, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    Scenario::read(&text).map_err(|error| {
-        let (place, line) = (error.place, &error.line);
-        let told = match place.line {
-            0 => format!("{}: {}", path.display(), error.why),
-            number => format!("{}:{number}:{}: {}", path.display(), place.column, error.why),
-        };
-        CommandError::new(ErrorKind::Input, told).hint(format!("line {}: {}", place.line, line.trim()))
-    })
+    Scenario::read(&text).map_err(|error| super::misread(path, &error))
 }
 
 /// Plays in virtual time.
@@ -304,11 +297,11 @@ pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
 }
 
-/// A report as JSON, with where the reel lies.
-pub fn to_json(report: &Report, reel: &Path) -> serde_json::Value {
+/// A report as JSON, with where the reel lies, if there is one.
+pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
     let mut value = report.to_json();
     value["event"] = json!("report");
-    value["reel"] = json!(reel.display().to_string());
+    value["reel"] = json!(reel.map(|reel| reel.display().to_string()));
     value
 }
 

@@ -43,8 +43,18 @@ impl EventKind {
         Self::PostRequest,
     ];
 
+    /// All names, in that order.
+    pub const NAMES: [&'static str; 6] = [
+        Self::SessionStart.name(),
+        Self::SessionEnd.name(),
+        Self::PreToolUse.name(),
+        Self::PostToolUse.name(),
+        Self::PreRequest.name(),
+        Self::PostRequest.name(),
+    ];
+
     /// Its name on the wire.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "session_start",
             Self::SessionEnd => "session_end",

@@ -38,7 +38,7 @@ pub static KNOBS: &[Knob] = &[
     },
     Knob {
         name: "events",
-        kind: Kind::Words,
+        kind: Kind::Set(&EventKind::NAMES),
         default: "session_start, session_end, pre_tool_use, post_tool_use, pre_request, post_request",
         text: "Which events it supports",
         source: "seed 003, Capability negotiation (D1, D5)",
@@ -452,7 +452,7 @@ impl HostSide for Side {
         }
         let text = |name: &str| params[name].as_str().map(str::to_owned);
         let Some(kind) = text("event").as_deref().and_then(EventKind::parse) else {
-            let known: Vec<_> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
+            let known = EventKind::NAMES;
             return Some(Err(format!("a hook event is one of {}", known.join(", "))));
         };
         let server = text("tool_server");

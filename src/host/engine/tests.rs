@@ -3,8 +3,8 @@
 mod mcpl;
 
 use super::*;
-use crate::extension::host::Place;
-use crate::host::client::EraChoice;
+use crate::extension::host::{Agent, Place};
+use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::prompt::Role;
 use crate::wire::{Envelope, MessageKind};
 

@@ -2,21 +2,52 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::hosting::play;
+use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::{Context, Outcome, peer};
 use crate::drive::builtin;
-use crate::render::scenario as render;
-use crate::render::style::Palette;
 use crate::scenario::{Player, ServerKind};
 use crate::server::Server;
 use crate::transport::link::Served;
 use crate::transport::{Incoming, Link};
 use crate::wire::LineFramer;
+use clap::{Args, ValueEnum};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A scenario, and where its report goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A scenario's part")]
+pub struct ScenarioArgs {
+    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
+    /// messages are expected there. The host is whoever starts this; the report goes to standard error.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
+        "folders", "commands", "report", "answer_timeout", "seed", "listen"])]
+    pub scenario: Option<PathBuf>,
+    /// Which server of the scenario to be.
+    #[arg(long = "as", value_name = "NAME", requires = "scenario")]
+    part: Option<String>,
+    /// Write the scenario's report as JUnit XML.
+    #[arg(long, value_name = "FILE", requires = "scenario")]
+    junit: Option<PathBuf>,
+    /// How the scenario's report is told.
+    #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
+    format: Format,
+}
+
+/// How a report is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// In words.
+    Human,
+    /// As one JSON object on one line.
+    Json,
+}
 
 /// Serves one host; the report goes to standard error once it has gone.
-pub fn run(path: &Path, name: Option<&str>, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(path: &Path, args: &ScenarioArgs, context: &Context) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
+    let name = args.part.as_deref();
+    let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let built_in: Vec<&str> = scenario
         .servers
         .iter()
@@ -43,11 +74,15 @@ pub fn run(path: &Path, name: Option<&str>, context: &Context) -> Result<Outcome
     let report = peer::block_on(async {
         Ok(builtin::play(Server::new(config), id, player, standard_streams(), |_, _, _| {}).await)
     })?;
-    let mut text = String::new();
-    // A string takes all.
-    let _ = render::text(&report, &path.display().to_string(), context.verbose > 0, &Palette::plain(), &mut text);
-    let _ = std::io::stderr().write_all(text.as_bytes());
-    Ok(if report.is_passed() { Outcome::Clean } else { Outcome::Findings })
+    let file = path.display().to_string();
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
+    }
+    context.printer.report(|palette| match args.format {
+        Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
+        Format::Json => format!("{}\n", play::to_json(&report, None)),
+    });
+    Ok(verdict::outcome(&report))
 }
 
 /// This process's own standard input and output as a link.

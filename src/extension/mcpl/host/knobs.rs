@@ -13,7 +13,14 @@ const LANES: Kind = Kind::Choice(&["wake", "batch", "queue", "refuse"]);
 pub static KNOBS: &[Knob] = &[
     knob(
         "offer",
-        Kind::Words,
+        Kind::Set(&[
+            "pushEvents",
+            "contextHooks.beforeInference",
+            "contextHooks.afterInference",
+            "inferenceRequest",
+            "modelInfo",
+            "channels",
+        ]),
         "pushEvents,contextHooks.beforeInference,contextHooks.afterInference,inferenceRequest,modelInfo,channels",
         "What the host offers; nothing at all makes it a plain host",
         "seed 002 §5.2 (C2, C6)",

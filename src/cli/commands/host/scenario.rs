@@ -1,0 +1,80 @@
+//! `host --scenario`: plays a scenario and reports on it.
+
+use super::{ClockArg, Format, HostArgs};
+use crate::cli::error::CommandError;
+use crate::cli::hosting::model::Model;
+use crate::cli::hosting::play;
+use crate::cli::hosting::verdict::{self, Junit};
+use crate::cli::{Context, Outcome, peer};
+use crate::extension::host::ServerView;
+use crate::host::client::{ClientConfig, EraChoice};
+use crate::render;
+use crate::scenario::Seen;
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+
+/// Plays a scenario and reports on it.
+pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let scenario = play::read(path)?;
+    let junit = args.junit.as_deref().map(Junit::open).transpose()?;
+    let servers: Vec<ServerView> =
+        scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
+    let mut onlook = |at: Duration, seen: &Seen<'_>| match args.trace {
+        true => show_seen(at, seen, &servers, args, context),
+        false => Ok(()),
+    };
+    let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
+    let (mut report, reel) = if is_virtual {
+        let reel = args.client.reel("host")?;
+        (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
+    } else {
+        peer::block_on(async {
+            let (recorder, reel) = args.client.recorder("host")?;
+            let client = |own: &ClientConfig| {
+                let mut config = args.client.with_handshake().config(json!({}));
+                if own.era != EraChoice::Auto {
+                    config.era = own.era;
+                }
+                config
+            };
+            let played = play::play_real(&scenario, client, (&recorder, model), &mut onlook, context).await;
+            recorder.finish();
+            Ok((played?, reel))
+        })?
+    };
+    report.validated(&play::errors(&reel)?);
+    let file = path.display().to_string();
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
+    }
+    match args.format {
+        Format::Json => context.printer.line(&play::to_json(&report, Some(&reel)).to_string())?,
+        Format::Human => {
+            let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
+            context.printer.write(text.as_bytes())?;
+            context.printer.note(&format!("the session is in {}", reel.display()));
+        }
+    }
+    Ok(verdict::outcome(&report))
+}
+
+fn show_seen(
+    at: Duration,
+    seen: &Seen<'_>,
+    servers: &[ServerView],
+    args: &HostArgs,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let palette = &context.printer.palette;
+    let line = match (seen, args.format) {
+        (Seen::Fact(fact), Format::Human) => render::host::fact(fact, servers, palette),
+        (Seen::Fact(fact), Format::Json) => render::host::fact_value(fact, servers, at).to_string(),
+        (Seen::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
+        (Seen::Prompt(prompt), Format::Json) => render::host::prompt_value(prompt, at).to_string(),
+        (Seen::Done(done), Format::Human) => render::host::done(done, palette),
+        (Seen::Done(done), Format::Json) => render::host::done_value(done, at).to_string(),
+        _ => return Ok(()),
+    };
+    if line.is_empty() { Ok(()) } else { context.printer.line(&line) }
+}

@@ -1,0 +1,109 @@
+//! What the options of `host` make: its servers, its policies, itself; and the list of what can be set.
+
+use super::{Format, HostArgs};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::hosting::model::Model;
+use crate::cli::hosting::{self, Named, Place};
+use crate::cli::target::Target;
+use crate::cli::{Context, Outcome, values};
+use crate::host::engine::{self, HostConfig, ServerConfig};
+use crate::host::prompt::Layout;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The servers that are named, in the order of their options.
+pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
+    let mut named = Vec::new();
+    for word in &args.add {
+        named.push(hosting::named(word)?);
+    }
+    for (at, word) in args.builtin.iter().enumerate() {
+        named.push(hosting::builtin_named(word, args.seed + at as u64)?);
+    }
+    for name in &args.server {
+        let target = Target::of_entry(args.config.as_deref(), name);
+        named.push(Named { name: name.clone(), place: Place::Elsewhere(Box::new(target)) });
+    }
+    if let Some(program) = args.argv.first() {
+        let path = Path::new(program);
+        let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
+        named.push(Named { name, place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone()))) });
+    }
+    if named.is_empty() {
+        return Err(CommandError::usage("no server was given")
+            .hint("add one with -s NAME=COMMAND-OR-URL, --server NAME, or -- COMMAND")
+            .hint("or try the built-in one: mcpreel host --builtin memory"));
+    }
+    let mut seen = std::collections::HashSet::new();
+    match named.iter().find(|one| !seen.insert(one.name.as_str())) {
+        None => Ok(named),
+        Some(twice) => Err(CommandError::usage(format!("two servers are named {:?}", twice.name))),
+    }
+}
+
+/// What the options make of the host.
+pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostConfig, CommandError> {
+    let mut policies = engine::policies();
+    let mut layout = Layout::default();
+    let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
+    if let Some(path) = &args.policy {
+        let mut file = hosting::read_yaml(path)?;
+        let told = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+        if let Some(wanted) = file.as_object_mut().and_then(|file| file.remove("layout")) {
+            layout = Layout::read(&wanted).map_err(told)?;
+        }
+        policies.read(&file).map_err(|error| told(error.to_string()))?;
+    }
+    for word in &args.set {
+        let (option, value) = word.split_once('=').ok_or_else(|| refused(&format!("{word:?} sets nothing")))?;
+        let (server, option) = match option.split_once(':') {
+            Some((server, option)) => (Some(server), option),
+            None => (None, option),
+        };
+        policies
+            .set(server, option, &Value::from(value))
+            .map_err(|error| refused(&error).hint("`mcpreel host --options` lists every option and its default"))?;
+    }
+    if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
+        let known: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+        return Err(refused(&format!("options are set for {unknown:?}, which is no server here"))
+            .hint(format!("there are: {}", known.join(", "))));
+    }
+    let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let client =
+        |one: &Named| ServerConfig { name: one.name.clone(), client: args.client.with_handshake().config(json!({})) };
+    Ok(HostConfig {
+        servers: named.iter().map(client).collect(),
+        policies,
+        layout,
+        seed: args.seed,
+        project: args.project.clone().unwrap_or(folder),
+        session: format!("session-{}", args.seed),
+        system: String::from_utf8_lossy(&system).into_owned(),
+        model: model.view(),
+    })
+}
+
+/// Lists what can be set.
+pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+    for (room, knobs) in engine::policies().known() {
+        for knob in *knobs {
+            let option = format!("{room}.{}", knob.name);
+            let line = if args.format == Format::Json {
+                json!({"option": option, "takes": knob.kind.to_string(), "default": knob.default, "text": knob.text,
+                    "source": knob.source})
+                .to_string()
+            } else {
+                let faint = context.printer.palette.faint;
+                format!(
+                    "{option} = {}\n    {}\n    {faint}{}; {}{faint:#}",
+                    knob.default, knob.text, knob.kind, knob.source
+                )
+            };
+            context.printer.line(&line)?;
+        }
+    }
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,56 @@
+//! Where a scenario's report goes: in words, as one JSON object, as JUnit XML.
+
+use super::super::Outcome;
+use super::super::error::CommandError;
+use crate::render::scenario as render;
+use crate::render::style::Palette;
+use crate::scenario::Report;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A JUnit file, open before the scenario is played: what cannot be written is known at once, not a day later.
+pub struct Junit {
+    path: PathBuf,
+    file: File,
+}
+
+impl Junit {
+    /// Opens it; what an older run wrote stays until this one has its report.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn open(path: &Path) -> Result<Self, CommandError> {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let refused = |error| {
+            CommandError::usage(format!("--junit: cannot write {}: {error}", path.display()))
+                .hint("its folder must be there already")
+        };
+        Ok(Self { path: path.to_owned(), file: opened.map_err(refused)? })
+    }
+
+    /// Writes the report; `scenario` is the scenario's name on disk.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
+        let mut text = String::new();
+        // A string takes all.
+        let _ = render::junit(report, scenario, &mut text);
+        // What is no file on disk has no length to set.
+        let _ = self.file.set_len(0);
+        self.file.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))
+    }
+}
+
+/// The report in words; with `all`, what passed too.
+pub fn text(report: &Report, scenario: &str, all: bool, palette: &Palette) -> String {
+    let mut text = String::new();
+    let _ = render::text(report, scenario, all, palette, &mut text);
+    text
+}
+
+/// What a report means for the exit code.
+pub fn outcome(report: &Report) -> Outcome {
+    if report.is_passed() { Outcome::Clean } else { Outcome::Findings }
+}

@@ -458,6 +458,9 @@ pub trait HostSide {
     /// A server's connection is open.
     fn connected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
+    /// A server's list of tools is whole, or whole anew. Of a server without tools it never is.
+    fn listed(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
+
     /// A server is gone: nothing more comes of it.
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 

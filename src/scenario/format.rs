@@ -146,7 +146,7 @@ pub struct BuiltinPart {
     pub answer_timeout: Option<Span>,
 }
 
-/// One step: exactly one of `user`, `tool`, `hook`, `request`, `compact`, `allow`, `revoke`, `wait`, `fire` (with
+/// One step: exactly one of `user`, `tool`, `hook`, `do`, `request`, `compact`, `allow`, `revoke`, `wait`, `fire` (with
 /// `server`), `disconnect` and `repeat`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -160,6 +160,10 @@ pub struct StepPart {
     pub tool: Option<ToolPart>,
     /// Fire a hook by hand: `event` and what belongs to it.
     pub hook: Option<Map<String, Value>>,
+    /// Have the host do what only a proposal knows: `order` (rollback, subscribe, channel-open, …) and what belongs to it,
+    /// `server` among it.
+    #[serde(rename = "do")]
+    pub order: Option<Map<String, Value>>,
     /// A request to a server.
     pub request: Option<RequestPart>,
     /// Rewrite the transcript in short.

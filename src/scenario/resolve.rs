@@ -287,6 +287,12 @@ impl Resolver<'_> {
         if let Some(hook) = part.hook {
             order("hook", Order::Room { order: "hook".to_owned(), params: Value::Object(hook) });
         }
+        if let Some(mut params) = part.order {
+            let Some(Value::String(name)) = params.remove("order") else {
+                return self.wrong(place, "do needs order: what to do (rollback, subscribe, channel-open, …)");
+            };
+            order("do", Order::Room { order: name, params: Value::Object(params) });
+        }
         if let Some(request) = part.request {
             self.server_id(&request.server)?;
             let (server, method) = (request.server.value, request.method);
@@ -323,8 +329,7 @@ impl Resolver<'_> {
         let names: Vec<&str> = actions.iter().map(|(name, _)| *name).collect();
         let names = names.join(" and ");
         let Some((_, action)) = actions.pop().filter(|_| actions.is_empty()) else {
-            let why =
-                "a step is one of user, tool, hook, request, compact, allow, revoke, wait, fire, disconnect and repeat";
+            let why = "a step is one of user, tool, hook, do, request, compact, allow, revoke, wait, fire, disconnect and repeat";
             let why = if names.is_empty() { why.to_owned() } else { format!("{why}, not {names}") };
             return self.wrong(place, why);
         };

@@ -11,7 +11,7 @@ use crate::extension::recent::Recent;
 use crate::extension::tool_outcome;
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 const SLOT: &str = "mcpe.event";
@@ -152,12 +152,14 @@ impl Source {
 pub struct Side {
     policies: Policies,
     sources: BTreeMap<ServerId, Source>,
+    /// Servers whose tools were looked at.
+    greeted: BTreeSet<ServerId>,
 }
 
 impl Side {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
-        Self { policies: policies.clone(), sources: BTreeMap::new() }
+        Self { policies: policies.clone(), sources: BTreeMap::new(), greeted: BTreeSet::new() }
     }
 
     /// The server that an order names; where it names none, the only one with events.
@@ -172,29 +174,8 @@ impl Side {
         }
     }
 
-    fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
-        let (server, source) = self.source(cx, params)?;
-        match order {
-            "subscribe" => {
-                let mut arguments = params.clone();
-                if let Some(members) = arguments.as_object_mut() {
-                    members.remove("server");
-                }
-                source.subscribe(cx, server, arguments);
-            }
-            "unsubscribe" => {
-                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?.to_owned();
-                source.ask(cx, server, UNSUBSCRIBE, json!({"subscriptionId": id}), Asked::Unsubscribe(id));
-            }
-            _ => source.ask(cx, server, LIST, json!({}), Asked::List),
-        }
-        Ok(())
-    }
-}
-
-impl HostSide for Side {
     /// A server has events where it declares them, or where it has the tool to subscribe (E1).
-    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+    fn greet(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
         let declares = view.declared.find(&DESCRIPTOR, Whose::Server).is_some();
         let offers = view.declared.tools.iter().flatten().any(|tool| tool == SUBSCRIBE);
@@ -228,8 +209,47 @@ impl HostSide for Side {
         self.sources.insert(server, source);
     }
 
+    fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
+        let (server, source) = self.source(cx, params)?;
+        match order {
+            "subscribe" => {
+                let mut arguments = params.clone();
+                if let Some(members) = arguments.as_object_mut() {
+                    members.remove("server");
+                }
+                source.subscribe(cx, server, arguments);
+            }
+            "unsubscribe" => {
+                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?.to_owned();
+                source.ask(cx, server, UNSUBSCRIBE, json!({"subscriptionId": id}), Asked::Unsubscribe(id));
+            }
+            _ => source.ask(cx, server, LIST, json!({}), Asked::List),
+        }
+        Ok(())
+    }
+}
+
+impl HostSide for Side {
+    /// Of a server that may have tools, what it offers shows in their list.
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if cx.server(server).is_some_and(|view| view.declared.server.get("tools").is_none()) {
+            self.greet(cx, server);
+        }
+    }
+
+    fn listed(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let has_events = cx.server(server).and_then(|view| view.declared.tools.as_ref());
+        let has_events = has_events.is_some_and(|tools| tools.iter().any(|tool| tool == SUBSCRIBE));
+        // Told what it lacks once, a server may still come to have it.
+        let is_news = self.greeted.insert(server) || has_events;
+        if is_news && !self.sources.contains_key(&server) {
+            self.greet(cx, server);
+        }
+    }
+
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
         self.sources.remove(&server);
+        self.greeted.remove(&server);
     }
 
     fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {

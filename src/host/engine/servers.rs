@@ -355,6 +355,10 @@ impl Host {
                     view.declared.tools = Some(names.collect());
                     view.tools = tools;
                 }
+                self.ask_rooms(now, |side, cx| {
+                    side.listed(cx, server);
+                    false
+                });
                 if is_stale {
                     self.list_tools(now, server);
                 }

@@ -18,11 +18,17 @@ impl Bench {
         let mut policies = Policies::new(knobs());
         set.iter().for_each(|(name, value)| policies.set(None, name, value).expect("an option"));
         let tools = Some(tools.iter().map(|name| (*name).to_owned()).collect());
-        let declared = Declared { server: capabilities, tools, ..Declared::default() };
+        let mut server = capabilities;
+        server["tools"] = json!({});
+        let declared = Declared { server, tools, ..Declared::default() };
         let view =
             ServerView { name: "s".to_owned(), declared, is_legacy: true, is_open: true, ..ServerView::default() };
         let mut bench = Self { side: Side::new(&policies), view, tokens: 0, wishes: Vec::new() };
         bench.with(|side, cx| side.connected(cx, SERVER));
+        assert!(bench.wishes.is_empty(), "nothing is known before the list of tools is there");
+        bench.with(|side, cx| side.listed(cx, SERVER));
+        // A list that comes again changes nothing.
+        bench.with(|side, cx| side.listed(cx, SERVER));
         bench
     }
 

@@ -136,3 +136,15 @@ fn a_thousand_turns_over_eight_servers_are_the_same_each_time() {
     let differs = prompts.iter().zip(&again).position(|(one, other)| one != other);
     assert_eq!((differs, again.len()), (None, 1000));
 }
+
+#[test]
+fn a_thousand_turns_of_all_five_proposals_are_the_same_each_time_and_the_validator_finds_nothing() {
+    let text = std::fs::read_to_string(root().join("benches/everything.yaml")).expect("readable");
+    let (one, again) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| play(&text));
+        (play(&text), other.join().expect("played"))
+    });
+    assert!(one.0.is_passed(), "{:#}", one.0.to_json());
+    let differs = one.1.iter().zip(&again.1).position(|(one, other)| one != other);
+    assert_eq!((differs, one.1.len(), again.1.len()), (None, 1000, 1000));
+}

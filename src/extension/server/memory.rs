@@ -1,9 +1,12 @@
 //! A small store of things remembered, found again by the words they share with a query.
 
+use crate::extension::host::cut;
 use std::collections::{BTreeSet, VecDeque};
 
 /// How many are kept; the oldest make room.
 const MOST: usize = 256;
+/// A longer text is cut, so that what is found leaves room for a conversation; in bytes.
+const LONGEST: usize = 2 << 10;
 
 /// Words too common to say what a text is about.
 const COMMON: &[&str] = &[
@@ -63,7 +66,7 @@ impl Memories {
     pub fn add(&mut self, content: String, source: String) -> String {
         self.made += 1;
         let id = format!("mem_{}", self.made);
-        self.kept.push_back(Memory { id: id.clone(), content, source });
+        self.kept.push_back(Memory { id: id.clone(), content: cut(content, LONGEST), source });
         if self.kept.len() > self.most {
             self.kept.pop_front();
         }
@@ -126,6 +129,14 @@ mod tests {
         assert_eq!(store.search("Tell me a joke", 5), []);
         assert_eq!(store.search("what about the", 5), []);
         assert_eq!(store.search("database schemas", 1).len(), 1);
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let mut store = Memories::preloaded();
+        store.add(format!("lighthouse {}", "é".repeat(LONGEST)), String::new());
+        let found = &store.search("lighthouse", 1)[0].memory.content;
+        assert!(found.len() < LONGEST + 40 && found.ends_with("bytes in all]"), "{found}");
     }
 
     #[test]

@@ -73,13 +73,21 @@ impl Side {
     }
 
     fn rollback(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<(), String> {
-        let checkpoint = needed(params, "checkpoint", "rollback [server=NAME] [set=SET] checkpoint=ID")?;
         let Some(peer) = self.peers.get(&server) else { return Ok(()) };
         let can: Vec<&str> = peer.sets.with("rollback").collect();
         let set = match text(params, "set") {
             Some(set) if can.contains(&set.as_str()) => set,
             None if can.len() == 1 => can[0].to_owned(),
             _ => return Err(format!("say which set=SET; those that can roll back are: {}", can.join(", "))),
+        };
+        let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
+        let checkpoint = match text(params, "back").map(|steps| steps.parse()) {
+            Some(Ok(steps)) => {
+                let found = peer.states.get(&set).and_then(|tree| tree.back(steps));
+                found.ok_or_else(|| format!("{steps} steps back there is no checkpoint of {set}"))?.to_owned()
+            }
+            Some(Err(_)) => return Err(format!("back is a number of steps: {usage}")),
+            None => needed(params, "checkpoint", usage)?,
         };
         let timeout = peer.policy.time("channel_timeout");
         let asked = Asked::Rollback { set: set.clone(), checkpoint: checkpoint.clone() };

@@ -100,6 +100,16 @@ impl Tree {
         })
     }
 
+    /// The checkpoint so many steps before the one where the host stands; `None` where it is not known.
+    pub fn back(&self, steps: u64) -> Option<&str> {
+        let (mut name, mut found) = self.current.as_ref().map(|(name, found)| (name, found))?;
+        for _ in 0..steps {
+            name = found.parent.as_ref()?;
+            found = self.get(name)?;
+        }
+        Some(name)
+    }
+
     /// The server went back to a checkpoint, which it may call by another name now.
     pub fn rolled_back(&mut self, target: &str, named: &str) {
         let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None });
@@ -133,6 +143,15 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn c34_steps_back_follow_the_parents() {
+        let mut tree = Tree::new(true, 1000);
+        tree.take(&json!({"checkpoint": "a", "data": 1}));
+        tree.take(&json!({"checkpoint": "b", "parent": "a", "data": 2}));
+        assert_eq!((tree.back(0), tree.back(1), tree.back(2)), (Some("b"), Some("a"), None));
+        assert_eq!(Tree::new(true, 1000).back(0), None);
+    }
 
     fn state(checkpoint: &str, parent: Option<&str>, more: Value) -> Value {
         let mut state = json!({"checkpoint": checkpoint, "parent": parent});

@@ -15,6 +15,9 @@ pub fn hear_chunk(params: &Value, cx: &mut dyn ServerCx) {
     }
 }
 
+/// So many memories are summed up at once: the latest.
+const CONSOLIDATED: usize = 8;
+
 /// The answer to an inference: holds the chunks against it, and remembers a summary.
 pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
     let count = inference["chunks"].as_object().map_or(0, serde_json::Map::len);
@@ -46,7 +49,10 @@ pub struct Ask {
 pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     let prompt = match &ask.prompt {
         Some(prompt) => prompt.clone(),
-        None => format!("Summarize these memories in one sentence each:\n- {}", memories.join("\n- ")),
+        None => {
+            let latest = &memories[memories.len().saturating_sub(CONSOLIDATED)..];
+            format!("Summarize these memories in one sentence each:\n- {}", latest.join("\n- "))
+        }
     };
     let mut params = json!({"featureSet": CONSOLIDATION});
     if let Some(conversation) = &ask.conversation_id {

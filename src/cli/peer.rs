@@ -321,7 +321,8 @@ fn end_text(status: ExitStatus) -> String {
     }
 }
 
-fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
+/// Starts a recorder on a reel of its own.
+pub fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     let options = RecorderOptions {
         header: FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() },

@@ -80,7 +80,13 @@ impl Server {
     /// The same with other rooms than those of the registry.
     pub fn with_rooms(config: Config, rooms: &[&'static dyn Extension]) -> Self {
         Self {
-            session: Session { phase: Phase::New, revision: None, log_level: fire::DEFAULT_LEVEL, is_modern: false, samples: false },
+            session: Session {
+                phase: Phase::New,
+                revision: None,
+                log_level: fire::DEFAULT_LEVEL,
+                is_modern: false,
+                samples: false,
+            },
             cx: Connection::new(&config),
             rooms: Rooms::new(rooms, &config),
             replies: Replies::default(),

@@ -101,7 +101,8 @@ impl Chores {
         let mut command = keeper(&argv, script.limit)?;
         let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
         command.env_clear().envs(lent).envs(script.environment.iter().cloned());
-        let folder = script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
+        let folder =
+            script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
         std::fs::read_dir(&folder).map_err(|error| io::Error::other(format!("cannot run in {folder:?}: {error}")))?;
         command.current_dir(folder);
         self.keep(key, command, script.input.clone(), script.limit)

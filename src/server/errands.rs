@@ -3,9 +3,9 @@
 
 use super::incoming::Origin;
 use super::methods::{in_era, not_found};
+use super::timers::Timer;
 use super::tools::structured;
 use super::{Output, Server, catalog};
-use super::timers::Timer;
 use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Permits};
 use crate::extension::server::{Answer, ServerCx, failure};
 use serde::Deserialize;

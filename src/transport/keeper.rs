@@ -149,7 +149,8 @@ fn is_over(alive: &OwnedFd, told: Option<&UnixStream>, limit: Duration) -> bool 
     let began = Instant::now();
     loop {
         let rest = limit.saturating_sub(began.elapsed());
-        let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
+        let rest =
+            Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
         let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
         fds.extend(told.map(|told| PollFd::new(told, PollFlags::IN)));
         match poll(&mut fds, Some(&rest)) {

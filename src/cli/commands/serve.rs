@@ -10,8 +10,8 @@ use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, live, values};
-use crate::drive::server::{Arrival, read_messages, serve};
 use crate::drive::chores::Chores;
+use crate::drive::server::{Arrival, read_messages, serve};
 use crate::drive::sessions::{Passing, Sessions};
 use crate::drive::watch::{Attendant, Prepared, Watch};
 use crate::extension::REGISTRY;
@@ -23,6 +23,7 @@ use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
+use keep::Keep;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -31,7 +32,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use keep::Keep;
 use watch::WatchArgs;
 
 /// Be a server: the built-in live server, which declares all five proposals.
@@ -335,7 +335,8 @@ impl Helpers {
         let bring = move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought)));
         match (errand, &self.chores, &self.attendant) {
             (Errand { task: Task::Room(chore), ticket }, Some(chores), _) => {
-                chores.attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
+                chores
+                    .attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
             }
             (Errand { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
             (errand, _, Some(attendant)) => attendant.attend(errand, bring),

@@ -227,10 +227,18 @@ fn f8_an_agent_is_the_hosts_model_by_a_proposal_or_by_mcp() {
     let by_mcp = json!({"sampling": {}});
     let full: Value = serde_json::from_str(FULL).expect("JSON");
     for (capabilities, method, answer) in [
-        (&by_mcp, "sampling/createMessage", json!({"role": "assistant", "model": "m",
-            "content": {"type": "text", "text": "all is well"}})),
-        (&full, "inference/request", json!({"content": "all is well", "model": "m", "finishReason": "end_turn",
-            "usage": {"inputTokens": 1, "outputTokens": 1}})),
+        (
+            &by_mcp,
+            "sampling/createMessage",
+            json!({"role": "assistant", "model": "m",
+            "content": {"type": "text", "text": "all is well"}}),
+        ),
+        (
+            &full,
+            "inference/request",
+            json!({"content": "all is well", "model": "m", "finishReason": "end_turn",
+            "usage": {"inputTokens": 1, "outputTokens": 1}}),
+        ),
     ] {
         let mut host = Host::ready(config(), "2025-11-25", capabilities).0;
         if method == "inference/request" {

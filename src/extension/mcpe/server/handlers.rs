@@ -88,8 +88,7 @@ impl Handlers {
                 let others = self.under_way.values().chain(self.asleep.iter().map(|(_, run)| run));
                 others.into_iter().any(|other| other.subscription == run.subscription)
             };
-            let Some(mut run) =
-                self.waiting.iter().position(|run| !busy(run)).and_then(|at| self.waiting.remove(at))
+            let Some(mut run) = self.waiting.iter().position(|run| !busy(run)).and_then(|at| self.waiting.remove(at))
             else {
                 return;
             };

@@ -86,7 +86,10 @@ fn e35_a_command_gets_its_event_in_the_way_it_asked_for() {
     let example = script(given, json!({})).expect("a script");
     assert_eq!(example.text, "notify-send \"$@\"");
     assert_eq!(example.arguments, ["Alert", "build.done and high", "$HOME"]);
-    assert_eq!(example.environment.iter().rfind(|(name, _)| name == "MCPE_EVENT_ID").map(|(_, id)| id.as_str()), Some("e1"));
+    assert_eq!(
+        example.environment.iter().rfind(|(name, _)| name == "MCPE_EVENT_ID").map(|(_, id)| id.as_str()),
+        Some("e1")
+    );
 }
 
 #[test]

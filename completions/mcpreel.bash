@@ -2289,7 +2289,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2323,6 +2323,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -W "on off" -- "${cur}"))
                     return 0
@@ -2348,6 +2352,30 @@ _mcpreel() {
                     return 0
                     ;;
                 --watch-quiet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-handlers)
+                    COMPREPLY=($(compgen -W "bash webhook agent" -- "${cur}"))
+                    return 0
+                    ;;
+                --handler-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-shell)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-secret)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

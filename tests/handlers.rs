@@ -234,6 +234,15 @@ fn e33_what_runs_ends_with_its_session_and_with_its_server() {
 }
 
 #[test]
+fn e33_a_handler_that_ends_its_keeper_is_told_as_failed() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash("kill -KILL $PPID", json!({}));
+    assert!(run["outcome"] == "failed" && run["why"].to_string().contains("keeper"), "{run}");
+    server.end();
+}
+
+#[test]
 fn e33_what_cannot_be_started_is_told() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-shell", "no-such-sandbox -c"]);
@@ -352,28 +361,40 @@ fn e6_an_agent_can_be_the_hosts_model() {
 #[test]
 fn e33_each_session_of_a_listener_has_its_own_runs() {
     let stage = Stage::new();
-    let socket = stage.path("mcp.sock");
-    let listen = format!("unix:{}", socket.display());
-    let words = ["serve", "--listen", &listen, "--allow-handlers", "bash", "--report", "facts", "--record", "s.reel"];
+    let listen = format!("unix:{}", stage.path("mcp.sock").display());
+    let plan = r#"{"after_ms":300,"fire":{"kind":"event","type":"build.done"}}"#;
+    let words = ["serve", "--listen", &listen, "--allow-handlers", "bash", "--plan", plan, "--record", "s.reel"];
     let process = stage.start(&words);
-    until("the server to listen", || socket.exists().then_some(()));
-    let handler = r#"handler:={"type":"bash","command":"touch begun; sleep 600"}"#;
-    let _ = stage.run(
-        &[
-            "call",
-            "tools/call",
-            "name=events_subscribe",
-            &format!("arguments.{handler}"),
-            "--url",
-            &listen,
-            "--era",
-            "legacy",
-        ],
-        "",
-    );
+    until("the server to listen", || stage.path("mcp.sock").exists().then_some(()));
+    let client = |name: &str| {
+        let reel = format!("{name}.reel");
+        let mut client = stage.start(&["record", "-o", &reel, "--url", &listen]);
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": name, "version": "1"}});
+        client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        client.message(|message| message["id"] == 1);
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let handler = json!({"type": "bash", "command": format!("echo $$ > {name}; touch {name}.begun; sleep 600")});
+        let params = json!({"name": "events_subscribe", "arguments": {"handler": handler}});
+        client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+        client
+    };
+    let (one, two) = (client("one"), client("two"));
+    let begun = |name: &str| {
+        until(name, || stage.path(&format!("{name}.begun")).exists().then_some(()));
+        pids(&stage, name)[0]
+    };
+    let (first, second) = (begun("one"), begun("two"));
+    one.end();
+    until("the first one's to end", || (!lives(first)).then_some(()));
+    assert!(lives(second), "the other session goes on");
+    drop(two);
+    until("the second one's to end", || (!lives(second)).then_some(()));
     process.signal("INT");
     let output = process.end();
     assert_eq!(output.code(), 0, "{output:?}");
     let events = stage.events("s.reel");
-    assert!(events.iter().any(|event| event["event"] == "stream-closed"), "{events:?}");
+    let stopped = |event: &&Value| event.to_string().contains(r#""outcome":"stopped""#);
+    let streams: Vec<&Value> = events.iter().filter(stopped).map(|event| &event["stream"]).collect();
+    assert!(streams.len() == 2 && streams[0] != streams[1], "{events:?}");
 }

@@ -119,11 +119,12 @@ impl Chores {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let ended = self.await_end(key, &mut child, input, limit);
-        if ended.is_err() {
+        let outcome = ended.unwrap_or_else(|error| {
             let _ = child.kill();
-        }
+            Outcome::silent(End::Unreached { why: error.to_string() })
+        });
         let _ = child.wait();
-        ended
+        Ok(outcome)
     }
 
     fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<Outcome> {

@@ -234,8 +234,9 @@ fn said(result: &Value) -> Outcome {
     let content = &result["content"];
     let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
     let text = |block: &Value| block.as_str().or_else(|| block["text"].as_str()).unwrap_or_default().to_owned();
-    let mut output: String = blocks.iter().map(text).collect();
-    let bytes = output.len() as u64;
-    output.truncate(output.floor_char_boundary(OUTPUT_KEPT));
+    let whole: String = blocks.iter().map(text).collect();
+    let bytes = whole.len() as u64;
+    let kept = whole.as_bytes().get(..OUTPUT_KEPT).unwrap_or(whole.as_bytes());
+    let output = String::from_utf8_lossy(kept).into_owned();
     Outcome { end: End::Said, output, bytes, left: 0 }
 }

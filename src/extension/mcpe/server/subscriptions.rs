@@ -7,7 +7,7 @@ use super::delivery::Delivery;
 use super::event::Event;
 use super::filter::Filter;
 use super::handlers::Delivered;
-use super::handlers::handler::Handler;
+use super::handlers::handler::{Handler, check_shape};
 use super::settings::Settings;
 use super::subscription::{Due, Minute, Status, Subscription};
 use super::{fits, stamp};
@@ -94,6 +94,8 @@ impl Subscriptions {
     /// # Errors
     /// What is refused and why, as a sentence for the model.
     pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<Done, String> {
+        // What is wrong with one of three kinds is said better by that kind.
+        call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
         match call.tool {
             "events_subscribe" => self.subscribe(call, new_id()),

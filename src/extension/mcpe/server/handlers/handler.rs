@@ -85,7 +85,7 @@ impl Handler {
     /// # Errors
     /// Why it cannot be had here, as a sentence for the model.
     pub fn read(given: &Value, permits: &Permits) -> Result<Self, String> {
-        fits("Handler", given)?;
+        check_shape(given)?;
         let what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
         if !permits.kinds.contains(&kind) {
@@ -248,6 +248,20 @@ impl Webhook {
         }
         Ok(())
     }
+}
+
+/// Whether it has the members of its type.
+///
+/// # Errors
+/// What is wrong with it, as a sentence for the model.
+pub fn check_shape(given: &Value) -> Result<(), String> {
+    let definition = match given["type"].as_str() {
+        Some("bash") => "BashHandler",
+        Some("agent") => "AgentHandler",
+        Some("webhook") => "WebhookHandler",
+        _ => return Err(format!("a handler's `type` is bash, agent or webhook, not {}", given["type"])),
+    };
+    fits(definition, given).map_err(|misfit| format!("handler: {misfit}"))
 }
 
 fn check_header(name: &str, value: &str) -> Result<(), String> {

@@ -113,7 +113,7 @@ fn e35_what_stands_in_an_event_is_never_looked_at_again() {
 #[test]
 fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
     for (given, why) in [
-        (json!({"type": "pigeon"}), "handler"),
+        (json!({"type": "pigeon"}), "pigeon"),
         (json!({"type": "bash"}), "command"),
         (json!({"type": "bash", "command": " "}), "empty"),
         (json!({"type": "bash", "command": "x", "env": {"A=B": "x"}}), "A=B"),
@@ -123,7 +123,7 @@ fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
         (json!({"type": "agent", "tools": ["x"]}), "tools"),
     ] {
         let told = read(given.clone()).expect_err("refused");
-        assert!(told.to_lowercase().contains(&why.to_lowercase()) || why == "handler", "{given}: {told}");
+        assert!(told.contains(why), "{given}: {told}");
     }
     let limit = |timeout: Value| script(json!({"type": "bash", "command": "x", "timeout": timeout}), json!({}));
     assert_eq!(limit(json!(1500)).expect("a script").limit, Duration::from_millis(1500));

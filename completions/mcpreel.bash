@@ -507,7 +507,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-H -e -v -h --tag --priority --cron --at --timezone --renew --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

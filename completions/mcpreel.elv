@@ -335,6 +335,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --cwd 'Start the server in this folder'
             cand --color 'When to colour output'
             cand --renew 'Subscribe again where the subscription expires'
+            cand --no-reconnect 'End where the connection is lost, with exit code 4. That is so in any case for a server''s command, and with --record'
             cand --insecure 'Do not check the server''s certificate'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'

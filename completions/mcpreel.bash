@@ -507,7 +507,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-H -e -v -h --tag --priority --cron --at --timezone --renew --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-H -e -v -h --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2289,7 +2289,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2331,6 +2331,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -W "on off" -- "${cur}"))
                     return 0
@@ -2356,6 +2360,30 @@ _mcpreel() {
                     return 0
                     ;;
                 --watch-quiet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-handlers)
+                    COMPREPLY=($(compgen -W "bash webhook agent" -- "${cur}"))
+                    return 0
+                    ;;
+                --handler-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-shell)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --handler-secret)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

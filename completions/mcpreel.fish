@@ -321,6 +321,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l renew -d 'Subscribe again where the subscription expires'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l no-reconnect -d 'End where the connection is lost, with exit code 4. That is so in any case for a server\'s command, and with --record'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -391,6 +392,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which s
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'How the scenario\'s report is told' -r -f -a "human\t'In words'
 json\t'As one JSON object on one line'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Keep the session in a reel. Where handlers are allowed it is kept in any case, each of their runs in it' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether it has a memory, and the tools for it' -r -f -a "on\t'It is there'
 off\t'It is not'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder' -r -F
@@ -399,6 +401,14 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-command 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-every -d 'Run the commands again after this time, too' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-limit -d 'How long a command may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-quiet -d 'Tell changes once nothing has changed for so long' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-handlers -d 'Let subscriptions have handlers of this kind (repeatable, or with commas). With bash, whoever subscribes runs any command as you. Without it, a subscription with a handler is refused' -r -f -a "bash\t'A command of the subscriber\'s in a shell'
+webhook\t'An HTTP POST'
+agent\t'The host\'s model, or --agent-command'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeout -d 'How long a handler may take at most' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-dir -d 'The folder where bash handlers run; their own is found from there' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-shell -d 'What takes a bash handler\'s command as its last argument: a sandbox, as in \'bwrap --ro-bind / / bash -c\'' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r

@@ -3,6 +3,7 @@
 mod clients;
 mod commands;
 pub mod error;
+mod handlers;
 mod hosting;
 mod jq;
 mod listening;

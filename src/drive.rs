@@ -1,6 +1,7 @@
 //! The thin runners: they connect sans-IO engines to transports and to the clock, and know nothing else.
 
 pub mod builtin;
+pub mod chores;
 pub mod client;
 pub mod host;
 pub mod server;

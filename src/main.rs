@@ -6,5 +6,8 @@ fn main() -> ExitCode {
     if let Some(failure) = mcpreel::transport::child::become_if_asked() {
         return mcpreel::cli::trampoline_failed(&failure);
     }
+    if let Some(code) = mcpreel::transport::keeper::keep_if_asked() {
+        return code;
+    }
     mcpreel::cli::run()
 }

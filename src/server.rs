@@ -54,6 +54,8 @@ struct Session {
     log_level: usize,
     /// A request of the era without a handshake has come.
     is_modern: bool,
+    /// The host lends its model by MCP's own means.
+    samples: bool,
 }
 
 /// One server on one connection.
@@ -78,7 +80,13 @@ impl Server {
     /// The same with other rooms than those of the registry.
     pub fn with_rooms(config: Config, rooms: &[&'static dyn Extension]) -> Self {
         Self {
-            session: Session { phase: Phase::New, revision: None, log_level: fire::DEFAULT_LEVEL, is_modern: false },
+            session: Session {
+                phase: Phase::New,
+                revision: None,
+                log_level: fire::DEFAULT_LEVEL,
+                is_modern: false,
+                samples: false,
+            },
             cx: Connection::new(&config),
             rooms: Rooms::new(rooms, &config),
             replies: Replies::default(),
@@ -110,11 +118,12 @@ impl Server {
     }
 
     fn outputs(&mut self) -> Vec<Output> {
+        self.send_chores();
         self.pay_out();
         self.cx.take_out()
     }
 
-    /// Whether files were sent for that have not come yet.
+    /// Whether something was sent for that has not come yet.
     pub fn is_owing(&self) -> bool {
         self.errands.is_owing()
     }
@@ -123,6 +132,13 @@ impl Server {
     pub fn bring(&mut self, now: Duration, ticket: u64, brought: Option<Value>) -> Vec<Output> {
         self.advance(now);
         self.brought(ticket, brought);
+        self.outputs()
+    }
+
+    /// The host sends no more. What is under way may end while the server is owing.
+    pub fn end(&mut self, now: Duration) -> Vec<Output> {
+        self.advance(now);
+        self.leave();
         self.outputs()
     }
 
@@ -143,6 +159,7 @@ impl Server {
                 Some(Timer::Plan(plan, done)) => self.follow_plan(plan, done),
                 Some(Timer::Count(count)) => self.count_on(count),
                 Some(Timer::Deadline(id)) => self.missed(id),
+                Some(Timer::Leave) => self.recall(),
                 None => return,
             }
         }

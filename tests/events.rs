@@ -5,7 +5,7 @@
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;
 
-use common::{BINARY, Output, Stage};
+use common::{BINARY, Live, Output, Stage, until};
 use serde_json::Value;
 
 /// The built-in server, which publishes again and again.
@@ -63,4 +63,74 @@ fn an_interruption_takes_the_subscription_back() {
     let ended = live.end_with_open_stdin();
     let facts = String::from_utf8(stage.read("facts")).expect("text");
     assert!(ended.code() == 130 && facts.contains(r#""became":"removed""#), "{ended:?} {facts}");
+}
+
+/// A built-in server that listens and publishes again and again.
+fn listen(stage: &Stage, at: &str) -> Live {
+    let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;
+    let server = stage.start(&["serve", "--listen", at, "--plan", plan]);
+    until("the server to listen", || server.stderr_so_far().contains("listening on").then_some(()));
+    server
+}
+
+#[test]
+fn a_server_that_comes_back_is_subscribed_to_anew() {
+    let stage = Stage::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let socket = format!("unix:{}", stage.path("mcp.sock").display());
+    let tcp = format!("tcp:{port}");
+    // Over HTTP nothing tells that a server has gone: it is asked.
+    for (at, url) in [(socket.as_str(), socket.clone()), (&port.to_string(), format!("http://127.0.0.1:{port}/mcp"))] {
+        let server = listen(&stage, at);
+        let mut watch = stage.start(&["events", "watch", "tick", "--url", &url]);
+        assert!(watch.line().contains("tick"), "{at}");
+        server.signal("KILL");
+        drop(server);
+        until("the loss to be told", || watch.stderr_so_far().contains("trying again in").then_some(()));
+        let server = listen(&stage, at);
+        until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
+        assert!(watch.line().contains("tick"), "{at}");
+        watch.signal("INT");
+        let ended = watch.end();
+        assert_eq!(ended.code(), 130, "{at}: {ended:?}");
+        drop(server);
+        let _ = std::fs::remove_file(stage.path("mcp.sock"));
+    }
+    let server = listen(&stage, &tcp);
+    let mut watch =
+        stage.start(&["events", "watch", "tick", "--no-reconnect", "--url", &format!("tcp:127.0.0.1:{port}")]);
+    assert!(watch.line().contains("tick"));
+    drop(server);
+    let ended = watch.end();
+    assert!(ended.code() == 4 && !ended.err().contains("trying again"), "{ended:?}");
+}
+
+#[test]
+fn a_session_is_watched_and_found_again() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;
+    let words = ["record", "--label", "work", "-o"];
+    let record = |reel: &str| {
+        let server = ["--", BINARY, "serve", "--era", "legacy", "--plan", plan];
+        let mut live = stage.start(&[&words[..], &[reel], &server].concat());
+        let params = serde_json::json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}});
+        live.send(&serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        live.message(|message| message["id"] == 1);
+        live.send(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        live
+    };
+    let first = record("one.reel");
+    let is_live = || (stage.run(&["call", "ping", "--session", "work"], "").code() == 0).then_some(());
+    until("the session to be agreed on", is_live);
+    let mut watch = stage.start(&["events", "watch", "tick", "--session", "work", "--expect", "1000", "--for", "20s"]);
+    assert!(watch.next_line().is_some_and(|line| line.contains("tick")), "{}", watch.stderr_so_far());
+    first.end();
+    until("the loss to be told", || watch.stderr_so_far().contains("trying again in").then_some(()));
+    let second = record("two.reel");
+    until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
+    assert!(watch.line().contains("tick"));
+    watch.signal("INT");
+    assert_eq!(watch.end().code(), 130);
+    second.end();
 }

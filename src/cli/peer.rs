@@ -99,6 +99,11 @@ impl ClientOptions {
         Self { era, ..self.clone() }
     }
 
+    /// Whether the session is kept in a reel.
+    pub fn is_recording(&self) -> bool {
+        self.record.is_some()
+    }
+
     /// How long an answer may take.
     pub fn timeout(&self) -> Duration {
         self.timeout
@@ -138,8 +143,8 @@ pub struct Peer {
     exchanges: Option<Arc<Exchanges>>,
     /// What the transport said can be done about its failures.
     advice: Advice,
-    /// The live session that is joined.
-    joined: Option<Joined>,
+    /// The live session that is joined, and as what.
+    joined: Option<(live::Live, Joined)>,
 }
 
 type Advice = Arc<Mutex<Vec<String>>>;
@@ -190,18 +195,34 @@ impl Peer {
         let link = control::link(&live.socket, "server", live.stream).map_err(failed)?;
         Ok((
             link,
-            Self { server: None, recorder: None, exchanges: None, advice: Advice::default(), joined: Some(joined) },
+            Self {
+                server: None,
+                recorder: None,
+                exchanges: None,
+                advice: Advice::default(),
+                joined: Some((live, joined)),
+            },
         ))
     }
 
     /// The engine's settings toward this peer. `capabilities` is declared beside what the options say.
     pub fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
-        ClientConfig { join: self.joined.clone(), ..options.config(capabilities) }
+        ClientConfig { join: self.joined.as_ref().map(|(_, joined)| joined.clone()), ..options.config(capabilities) }
+    }
+
+    /// Whether it was started for this command, and ends with it.
+    pub fn is_started(&self) -> bool {
+        self.server.is_some()
     }
 
     /// Whether it is a live session that was joined.
     pub fn is_joined(&self) -> bool {
         self.joined.is_some()
+    }
+
+    /// The live session that was joined.
+    pub fn session(&self) -> Option<&live::Live> {
+        self.joined.as_ref().map(|(live, _)| live)
     }
 
     /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
@@ -321,7 +342,8 @@ fn end_text(status: ExitStatus) -> String {
     }
 }
 
-fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
+/// Starts a recorder on a reel of its own.
+pub fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     let options = RecorderOptions {
         header: FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() },

@@ -89,7 +89,7 @@ pub fn serve(
             Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
             Ok(Arrival::End) => {
                 has_ended = true;
-                Vec::new()
+                server.end(now)
             }
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
@@ -125,7 +125,7 @@ impl Listeners {
             Output::Send(_) | Output::Errand(_) => None,
         });
         // What was due before the order stands before it: the last fact is the order's.
-        let Some(last) = facts.next_back() else { return };
+        let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
         let request = last.request();
         heard(last, request.is_none());
         if let Some(id) = request {

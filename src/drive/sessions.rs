@@ -21,8 +21,22 @@ pub type Hear = Arc<dyn Fn(u32, &Report) + Send + Sync>;
 /// Gives back what of a host's message the session's server is to see.
 pub type Sift = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
 
-/// Does what is to be done outside; what came of it goes back into the session.
-pub type SendOut = Arc<dyn Fn(Errand, Sender<Arrival>) + Send + Sync>;
+/// Does what is to be done outside for a session; what came of it goes back into it.
+pub type SendOut = Arc<dyn Fn(u32, Errand, Sender<Arrival>) + Send + Sync>;
+
+/// Something that passes in a session.
+#[derive(Clone, Copy, Debug)]
+pub enum Passing<'a> {
+    /// It began.
+    Opened,
+    /// A message.
+    Message(Direction, &'a [u8]),
+    /// It is over, by whom.
+    Closed(&'a str),
+}
+
+/// Sees what passes, by the session's number.
+pub type Onlook = Arc<dyn Fn(u32, Passing<'_>) + Send + Sync>;
 
 /// The sessions of a server that listens.
 pub struct Sessions {
@@ -30,13 +44,14 @@ pub struct Sessions {
     hear: Hear,
     sift: Sift,
     send_out: SendOut,
+    onlook: Onlook,
     open: Mutex<BTreeMap<u32, Sender<Arrival>>>,
 }
 
 impl Sessions {
     /// Sessions with engines of this make.
-    pub fn new(make: Make, hear: Hear, sift: Sift, send_out: SendOut) -> Self {
-        Self { make, hear, sift, send_out, open: Mutex::default() }
+    pub fn new(make: Make, hear: Hear, sift: Sift, send_out: SendOut, onlook: Onlook) -> Self {
+        Self { make, hear, sift, send_out, onlook, open: Mutex::default() }
     }
 
     /// The numbers of the open ones.
@@ -56,6 +71,7 @@ impl Sessions {
 
 impl Backend for Sessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
+        (self.onlook)(stream, Passing::Opened);
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
         let (server, hear, sift) = ((self.make)(stream), Arc::clone(&self.hear), Arc::clone(&self.sift));
@@ -86,7 +102,7 @@ impl Backend for Sessions {
                         sift(stream, message)
                     },
                 );
-                let send_out = |errand| send_out(errand, back.clone());
+                let send_out = |errand| send_out(stream, errand, back.clone());
                 let _ = serve(server, &arrivals, to_host, hear, sift, send_out);
                 let _ = incoming.blocking_send(Incoming::Closed);
                 drop(ended);
@@ -99,13 +115,15 @@ impl Backend for Sessions {
         Ok(Opened { link, end: Box::pin(end) })
     }
 
-    fn pass(&self, _stream: u32, _direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        (self.onlook)(stream, Passing::Message(direction, &message));
         Some(message)
     }
 
     fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
 
-    fn closed(&self, stream: u32, _by: &str) {
+    fn closed(&self, stream: u32, by: &str) {
+        (self.onlook)(stream, Passing::Closed(by));
         self.lock().remove(&stream);
     }
 }
@@ -141,8 +159,8 @@ mod tests {
     #[tokio::test]
     async fn each_session_has_a_server_of_its_own() {
         let make = Box::new(|_| Server::new(Config::default()));
-        let sessions =
-            Sessions::new(make, Arc::new(|_, _| {}), Arc::new(|_, message| Some(message)), Arc::new(|_, _| {}));
+        let (sift, send_out): (Sift, SendOut) = (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
+        let sessions = Sessions::new(make, Arc::new(|_, _| {}), sift, send_out, Arc::new(|_, _| {}));
         for stream in [1, 2] {
             let Opened { mut link, end } = sessions.open(stream).expect("opens");
             link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;

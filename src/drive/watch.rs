@@ -124,7 +124,8 @@ impl Prepared {
 impl Attendant {
     /// What the engines know of what is watched.
     pub fn outside(&self) -> Outside {
-        Outside { folders: self.folders.iter().map(Folder::uri).collect(), commands: self.commands.clone() }
+        let folders = self.folders.iter().map(Folder::uri).collect();
+        Outside { folders, commands: self.commands.clone(), ..Outside::default() }
     }
 
     /// Does an errand and takes what came of it to `bring`, now or later.
@@ -137,6 +138,8 @@ impl Attendant {
                 let bring = Box::new(move |brought| bring(ticket, brought));
                 let _ = self.jobs.send(Job::Asked(commands, bring));
             }
+            // Those are not for who watches.
+            Task::Room(_) | Task::Recall => bring(ticket, None),
         }
     }
 

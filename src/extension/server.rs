@@ -5,10 +5,12 @@
 //!
 //! Never: tokio, files, clocks, printing; time, ids and randomness come from the context.
 
+pub mod chore;
 pub mod memory;
 pub mod notes;
 
 use crate::protocol::errors;
+use chore::{Chore, Infer, Outcome, Permits};
 use memory::Memories;
 use notes::Notes;
 use serde::Serialize;
@@ -189,6 +191,9 @@ pub trait ServerCx {
     fn awaits(&self, ticket: u64) -> bool;
     /// Answers a tool call that was taken over; nothing where it does not wait any more.
     fn settle(&mut self, ticket: u64, answer: Answer);
+    /// Has something done outside; what came of it comes to [`ServerSide::brought`] with this ticket. Only what was
+    /// permitted ([`ServerSide::permit`]).
+    fn send_out(&mut self, chore: Chore) -> u64;
     /// Reports a fact: an object whose `report` names the kind. An integer `id` is that of a request of the server's.
     fn report(&mut self, fact: Value);
     /// Tells the host that a resource changed, if it watches it.
@@ -278,6 +283,9 @@ pub trait ServerSide: Send {
     /// Hears before all else that the server remembers nothing: what needs its memories is left out.
     fn forgo_memory(&mut self) {}
 
+    /// Hears before all else what may be done outside.
+    fn permit(&mut self, _permits: &Permits) {}
+
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;
 
@@ -330,6 +338,20 @@ pub trait ServerSide: Send {
     /// Hears that a request with one of its methods came to nothing, with what was kept with it: it was refused with
     /// this error or, without one, not answered in time. The server has reported it.
     fn denied(&mut self, _method: &str, _about: &Value, _error: Option<&Value>, _cx: &mut dyn ServerCx) {}
+
+    /// What came of something that was done outside; answers whether it was the room's.
+    fn brought(&mut self, _ticket: u64, _outcome: &Outcome, _cx: &mut dyn ServerCx) -> bool {
+        false
+    }
+
+    /// The request by which the room's proposal asks the host's model, where it may; the answer's `content` is what
+    /// the model said.
+    fn inference(&self, _asked: &Infer) -> Option<(&'static str, Value)> {
+        None
+    }
+
+    /// The host sends no more: nothing new is to be begun.
+    fn end(&mut self, _cx: &mut dyn ServerCx) {}
 
     /// When it wants to be woken next.
     fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {

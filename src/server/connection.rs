@@ -4,6 +4,7 @@ use super::deferred::Deferred;
 use super::outgoing::Asking;
 use super::timers::Timers;
 use super::{Config, Output, Report};
+use crate::extension::server::chore::Chore;
 use crate::extension::server::{Answer, ServerCx, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ pub struct Connection {
     pub asking: Asking,
     /// Tool calls that are answered later.
     pub deferred: Deferred,
+    /// What rooms want done outside, until it goes there.
+    pub chores: Vec<(u64, Chore)>,
     /// The host's name.
     pub client: String,
     /// Resources that the host watches.
@@ -27,6 +30,7 @@ pub struct Connection {
     pub store: Store,
     name: String,
     wall_base_ns: i64,
+    tickets: u64,
     rng: fastrand::Rng,
     out: Vec<Output>,
 }
@@ -39,11 +43,13 @@ impl Connection {
             timers: Timers::default(),
             asking: Asking::new(config.answer_deadline),
             deferred: Deferred::default(),
+            chores: Vec::new(),
             client: String::new(),
             watched: BTreeSet::new(),
             store: if config.memory { Store::default() } else { Store::without_memory() },
             name: config.name.clone(),
             wall_base_ns: config.wall_base_ns,
+            tickets: 0,
             rng: fastrand::Rng::with_seed(config.seed),
             out: Vec::new(),
         }
@@ -52,6 +58,12 @@ impl Connection {
     /// What came of the inputs since it was last asked.
     pub fn take_out(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.out)
+    }
+
+    /// A number for something that goes outside.
+    pub fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
     }
 
     /// Gives something out.
@@ -132,6 +144,12 @@ impl ServerCx for Connection {
 
     fn settle(&mut self, ticket: u64, answer: Answer) {
         self.deferred.settle(ticket, answer);
+    }
+
+    fn send_out(&mut self, chore: Chore) -> u64 {
+        let ticket = self.ticket();
+        self.chores.push((ticket, chore));
+        ticket
     }
 
     fn report(&mut self, fact: Value) {

@@ -28,6 +28,7 @@ impl Server {
         self.session.phase = Phase::Answered;
         self.session.revision = Some(revision);
         self.cx.client = name_of(&params["clientInfo"]);
+        self.session.samples = client["sampling"].is_object();
         let mut capabilities = plain(revision);
         for Declaration { path, value } in self.rooms.declare(client) {
             put(&mut capabilities, path, value);

@@ -39,6 +39,11 @@ impl Asking {
         self.open.get_mut(&id).map(|waiting| &mut waiting.about)
     }
 
+    /// What is kept with all that are open.
+    pub fn abouts(&self) -> impl Iterator<Item = &Value> {
+        self.open.values().map(|waiting| &waiting.about)
+    }
+
     /// Forgets the oldest overdue requests where there are too many.
     fn forget(&mut self) {
         let overdue: Vec<i64> = self.open.iter().filter(|(_, waiting)| waiting.late).map(|(id, _)| *id).collect();
@@ -73,7 +78,9 @@ impl Connection {
 impl Server {
     /// The time for an answer is over.
     pub(super) fn missed(&mut self, id: i64) {
-        if let Some((method, about)) = self.cx.miss(id) {
+        if let Some((method, about)) = self.cx.miss(id)
+            && !self.inferred(&about, None)
+        {
             self.rooms.denied(&method, &about, None, &mut self.cx);
         }
     }
@@ -94,11 +101,17 @@ impl Server {
         let latency_us = micros(self.cx.now.saturating_sub(sent));
         if envelope.kind == MessageKind::Error {
             let message = content["message"].as_str().unwrap_or_default().to_owned();
+            if self.inferred(&about, Some(Err(&message))) {
+                return;
+            }
             let code = content["code"].as_i64().unwrap_or_default();
             self.report(Report::Refused { id, method: method.clone(), code, message, latency_us, late });
             return self.rooms.denied(&method, &about, Some(&content), &mut self.cx);
         }
         self.check(Era::Legacy, &method, "result", &content);
+        if self.inferred(&about, Some(Ok(&content))) {
+            return;
+        }
         let granted = Granted { id, method: &method, about: &about, result: &content, latency_us, late };
         if !self.rooms.granted(&granted, &mut self.cx) {
             self.report(Report::Answered { id, method, result: content, latency_us, late });

@@ -123,6 +123,11 @@ pub enum Report {
 }
 
 impl Report {
+    /// Whether it is about something that goes on beside what was asked for.
+    pub fn is_aside(&self) -> bool {
+        matches!(self, Self::Room(fact) if fact["report"] == "handler")
+    }
+
     /// The request of the server's own that this is about.
     pub fn request(&self) -> Option<i64> {
         match self {

@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::connection::Connection;
+use crate::extension::server::chore::{Infer, Outcome};
 use crate::extension::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent};
 use crate::extension::{Descriptor, Extension};
 use serde_json::{Value, json};
@@ -43,6 +44,7 @@ impl Rooms {
             if !config.memory {
                 side.forgo_memory();
             }
+            side.permit(&config.outside.permits);
             let is_wanted = config.declare.contains(descriptor.name);
             Some(Room { descriptor, side, is_wanted, is_on: false })
         };
@@ -110,6 +112,21 @@ impl Rooms {
     pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
         let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == method);
         self.0.iter_mut().filter(adds).for_each(|room| room.side.denied(method, about, error, cx));
+    }
+
+    /// Brings what came of something that was done outside to the room that wanted it.
+    pub fn brought(&mut self, ticket: u64, outcome: &Outcome, cx: &mut Connection) {
+        let _ = self.on().any(|side| side.brought(ticket, outcome, cx));
+    }
+
+    /// The request by which a room asks the host's model.
+    pub fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
+        self.on().find_map(|side| side.inference(asked))
+    }
+
+    /// The host sends no more.
+    pub fn end(&mut self, cx: &mut Connection) {
+        self.on().for_each(|side| side.end(cx));
     }
 
     pub fn next_wake(&self, cx: &Connection) -> Option<Duration> {

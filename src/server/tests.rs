@@ -2,6 +2,7 @@
 
 mod core;
 mod errands;
+mod handlers;
 mod live_room;
 mod modern;
 mod odd;

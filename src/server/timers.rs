@@ -12,6 +12,8 @@ pub enum Timer {
     Count(u64),
     /// The answer to a request of the server's own.
     Deadline(i64),
+    /// The host has gone, and what was still under way has had its moment.
+    Leave,
 }
 
 /// The queue. What is due at the same time comes in the order in which it was set.

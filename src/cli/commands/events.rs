@@ -1,5 +1,6 @@
 //! `events`: subscriptions to a server's events, for the shell (seed 004).
 
+mod follow;
 mod watch;
 
 use crate::cli::error::CommandError;

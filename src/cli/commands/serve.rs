@@ -1,25 +1,29 @@
 //! `serve`: be a server, the built-in live one.
 
+mod keep;
 mod scenario;
 mod watch;
 
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome, live, values};
+use crate::drive::chores::Chores;
 use crate::drive::server::{Arrival, read_messages, serve};
-use crate::drive::sessions::Sessions;
+use crate::drive::sessions::{Passing, Sessions};
 use crate::drive::watch::{Attendant, Prepared, Watch};
 use crate::extension::REGISTRY;
 use crate::protocol::{Era, Revision};
-use crate::server::{Config, Errand, Fired, Plan, Report, Server};
+use crate::server::{Config, Errand, Fired, Plan, Report, Server, Task};
 use crate::tap::answers::Answers;
 use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
+use keep::Keep;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -46,6 +50,7 @@ Examples:
   mcpreel serve --listen unix:/tmp/mcp.sock  lines; over TCP with tcp:7000
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
+  mcpreel serve --allow-handlers webhook --handler-secret TOKEN@api.example.com
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
@@ -70,8 +75,13 @@ pub struct ServeArgs {
     on_signal: Vec<Fired>,
     #[command(flatten)]
     scenario: scenario::ScenarioArgs,
+    /// Keep the session in a reel. Where handlers are allowed it is kept in any case, each of their runs in it.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    handlers: HandlerArgs,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -168,7 +178,12 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
-    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()? };
+    let handlers = args.handlers.prepare()?;
+    let keep = match &args.record {
+        None if handlers.is_none() => None,
+        path => Some(Keep::start(path.as_deref(), context)?),
+    };
+    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -273,14 +288,21 @@ pub struct Besides {
     pub on_signal: Vec<Fired>,
     /// What it watches.
     pub watch: Option<Prepared>,
+    /// Handlers that subscriptions may have.
+    pub handlers: Option<Allowed>,
+    /// Where the session is kept.
+    pub keep: Option<Keep>,
 }
 
 impl Besides {
-    /// Who does the engines' errands; the engines learn what there is.
-    fn attendant(&self, config: &mut Config) -> Option<Arc<Attendant>> {
+    /// Those who do the engines' errands; the engines learn what there is.
+    fn helpers(&self, config: &mut Config) -> Helpers {
         let attendant = self.watch.as_ref().map(Prepared::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
-        attendant
+        if let Some(allowed) = &self.handlers {
+            config.outside.permits = allowed.permits.clone();
+        }
+        Helpers { attendant, chores: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.chores)) }
     }
 
     /// Begins with all of it; watching ends when what comes back is dropped.
@@ -296,17 +318,33 @@ impl Besides {
     }
 }
 
-/// Has an errand done; what comes of it goes back to the engine.
-fn send_out(attendant: Option<&Attendant>, errand: Errand, back: Sender<Arrival>) {
-    if let Some(attendant) = attendant {
-        attendant.attend(errand, move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought))));
-    }
+/// Those who do the engines' errands.
+#[derive(Clone)]
+struct Helpers {
+    attendant: Option<Arc<Attendant>>,
+    chores: Option<Arc<Chores>>,
 }
 
-/// What a host that is ready now should know.
-fn standing(attendant: Option<&Arc<Attendant>>, fact: &Report) -> Option<Arrival> {
-    let known = attendant.filter(|_| matches!(fact, Report::Ready))?.standing();
-    (!known.is_empty()).then_some(Arrival::Order(known))
+impl Helpers {
+    /// Has an errand of a session done; what comes of it goes back to the engine.
+    fn send_out(&self, stream: u32, errand: Errand, back: Sender<Arrival>) {
+        let bring = move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought)));
+        match (errand, &self.chores, &self.attendant) {
+            (Errand { task: Task::Room(chore), ticket }, Some(chores), _) => {
+                chores
+                    .attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
+            }
+            (Errand { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
+            (errand, _, Some(attendant)) => attendant.attend(errand, bring),
+            _ => {}
+        }
+    }
+
+    /// What a host that is ready now should know.
+    fn standing(&self, fact: &Report) -> Option<Arrival> {
+        let known = self.attendant.as_ref().filter(|_| matches!(fact, Report::Ready))?.standing();
+        (!known.is_empty()).then_some(Arrival::Order(known))
+    }
 }
 
 /// Takes facts in: writes them where the user wants them.
@@ -385,12 +423,14 @@ fn run_stdio(
     let (sender, arrivals) = channel();
     read_messages(io::stdin(), sender.clone()).map_err(failed)?;
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
-    let attendant = besides.attendant(&mut config);
+    let helpers = besides.helpers(&mut config);
+    let keep = besides.keep.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
     let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
     let _watch = besides.start(&serving)?;
     let hear = |fact: &Report| {
-        if let Some(known) = standing(attendant.as_ref(), fact) {
+        keep.iter().for_each(|keep| keep.fact(0, fact));
+        if let Some(known) = helpers.standing(fact) {
             let _ = sender.send(known);
         }
         if let Report::Connected { client: name, .. } = fact {
@@ -398,9 +438,17 @@ fn run_stdio(
         }
         facts.take(fact);
     };
-    let sift = |message| answers.keep(0, Direction::ClientToServer, message);
-    let send_out = |errand| send_out(attendant.as_deref(), errand, sender.clone());
-    match serve(Server::new(config), &arrivals, io::stdout().lock(), hear, sift, send_out) {
+    let sift = |message: Vec<u8>| {
+        keep.iter().for_each(|keep| keep.see(0, Passing::Message(Direction::ClientToServer, &message)));
+        answers.keep(0, Direction::ClientToServer, message)
+    };
+    let send_out = |errand| helpers.send_out(0, errand, sender.clone());
+    keep.iter().for_each(|keep| keep.see(0, Passing::Opened));
+    let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
+    let served = serve(Server::new(config), &arrivals, out, hear, sift, send_out);
+    keep.iter().for_each(|keep| keep.see(0, Passing::Closed("the host")));
+    keep.iter().for_each(|keep| keep.finish(context));
+    match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(failed),
     }
@@ -417,16 +465,21 @@ fn run_listening(
     let answers = Arc::new(Answers::default());
     let (hears, mut heard) = mpsc::unbounded_channel();
     let sifting = Arc::clone(&answers);
-    let attendant = besides.attendant(&mut config);
-    let attends = attendant.clone();
+    let helpers = besides.helpers(&mut config);
+    let (attends, keep) = (helpers.clone(), besides.keep.clone());
+    let (hearing, seeing) = (keep.clone(), keep.clone());
     let sessions = Arc::new(Sessions::new(
         // Each with ids of its own.
         Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
-        Arc::new(move |stream, fact: &Report| drop(hears.send((stream, fact.clone())))),
+        Arc::new(move |stream, fact: &Report| {
+            hearing.iter().for_each(|keep| keep.fact(stream, fact));
+            let _ = hears.send((stream, fact.clone()));
+        }),
         Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |errand, back| send_out(attends.as_deref(), errand, back)),
+        Arc::new(move |stream, errand, back| attends.send_out(stream, errand, back)),
+        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
     ));
-    listening::runtime()?.block_on(async {
+    let served = listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
@@ -440,7 +493,7 @@ fn run_listening(
                 () = accepting => {}
                 () = async {
                     while let Some((stream, fact)) = heard.recv().await {
-                        if let Some(known) = standing(attendant.as_ref(), &fact) {
+                        if let Some(known) = helpers.standing(&fact) {
                             let _ = serving.order(stream, known);
                         }
                         if facts.take(&fact).ends() {
@@ -453,7 +506,9 @@ fn run_listening(
         .await?;
         gateway.finish().await;
         Ok(())
-    })
+    });
+    keep.iter().for_each(|keep| keep.finish(context));
+    served
 }
 
 fn fire_on_signal(fired: Vec<Fired>, serving: Serving) -> io::Result<()> {

@@ -1,18 +1,21 @@
 //! The server's side: the six tools over a table of subscriptions, and deliveries in real time, on schedules and at
 //! one time.
 //!
-//! Handlers are refused, not silently dropped. Times are nanoseconds of the Unix clock and come with the context.
+//! A handler that the user does not allow is refused, not silently dropped. Times are nanoseconds of the Unix clock and come with the context.
 
 pub mod delivery;
 pub mod event;
 pub mod filter;
+pub mod handlers;
 pub mod settings;
 pub mod subscription;
 pub mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, SCHEMAS};
+use crate::extension::server::chore::{Outcome, Permits};
 use crate::extension::server::{Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success};
 use event::Draft;
+use handlers::{Handlers, handler};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use settings::Settings;
@@ -23,6 +26,7 @@ use subscriptions::{Act, Call, Subscriptions};
 #[derive(Clone, Debug, Default)]
 pub struct McpeSide {
     subscriptions: Subscriptions,
+    handlers: Handlers,
 }
 
 impl ServerSide for McpeSide {
@@ -31,6 +35,10 @@ impl ServerSide for McpeSide {
         settings.check()?;
         self.subscriptions.settings = settings;
         Ok(())
+    }
+
+    fn permit(&mut self, permits: &Permits) {
+        self.subscriptions.permits = permits.clone();
     }
 
     fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
@@ -46,12 +54,12 @@ impl ServerSide for McpeSide {
         let event = draft.event(cx.uuid_v4(), &cx.stamp()).map_err(Unsent::invalid)?;
         let acts = self.subscriptions.publish(&event, cx.wall_ns());
         let sent = acts.iter().filter(|act| matches!(act, Act::Notify(..))).count();
-        act(acts, cx);
+        self.act(acts, cx);
         Ok(format!("event {} went to {sent} subscriptions", event.id))
     }
 
     fn list_tools(&self, tools: &mut Vec<Value>) {
-        tools.extend(self::tools());
+        tools.extend(self::tools(&self.subscriptions.permits));
     }
 
     /// The six tools answer with text, as implementations do, and with the proposal's object as structured content.
@@ -64,7 +72,7 @@ impl ServerSide for McpeSide {
         let result = match self.subscriptions.call(&call, || id) {
             Err(refusal) => failure(&refusal),
             Ok(done) => {
-                act(done.acts, cx);
+                self.act(done.acts, cx);
                 let mut result = success(&done.result.to_string());
                 result["structuredContent"] = done.result;
                 result
@@ -74,20 +82,37 @@ impl ServerSide for McpeSide {
     }
 
     fn next_wake(&self, cx: &dyn ServerCx) -> Option<Duration> {
-        self.subscriptions.next_due().map(|at| cx.when(at))
+        let due = self.subscriptions.next_due().map(|at| cx.when(at));
+        due.into_iter().chain(self.handlers.next_wake()).min()
     }
 
     /// Delivers what is due and ends what is over. What was due already when it was asked for comes behind the answer.
     fn wake(&mut self, cx: &mut dyn ServerCx) {
-        act(self.subscriptions.wake(cx.wall_ns()), cx);
+        let acts = self.subscriptions.wake(cx.wall_ns());
+        self.act(acts, cx);
+        self.handlers.wake(&self.subscriptions.settings, cx);
+    }
+
+    fn brought(&mut self, ticket: u64, outcome: &Outcome, cx: &mut dyn ServerCx) -> bool {
+        self.handlers.brought(ticket, outcome, &self.subscriptions.settings, cx)
+    }
+
+    fn end(&mut self, cx: &mut dyn ServerCx) {
+        self.handlers.end(cx);
     }
 }
 
-fn act(acts: Vec<Act>, cx: &mut dyn ServerCx) {
-    for act in acts {
-        match act {
-            Act::Notify(method, params) => cx.notify(method, &params),
-            Act::Report(fact) => cx.report(fact),
+impl McpeSide {
+    fn act(&mut self, acts: Vec<Act>, cx: &mut dyn ServerCx) {
+        for act in acts {
+            match act {
+                Act::Notify(method, params) => cx.notify(method, &params),
+                Act::Handle(id, handler, delivered) => {
+                    self.handlers.take(&id, &handler, delivered, &self.subscriptions.settings, cx);
+                }
+                Act::Forget(id) => self.handlers.forget(&id, cx),
+                Act::Report(fact) => cx.report(fact),
+            }
         }
     }
 }
@@ -101,9 +126,13 @@ fn capability(settings: &Settings) -> Value {
     })
 }
 
-/// The six tools as `tools/list` shows them (§2, with what appendix A adds).
-fn tools() -> Vec<Value> {
-    serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default()
+/// The six tools as `tools/list` shows them (§2, with what appendix A adds), with the handlers that may be had.
+fn tools(permits: &Permits) -> Vec<Value> {
+    let mut tools: Vec<Value> = serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default();
+    if let (Some(schema), Some(subscribe)) = (handler::schema(permits), tools.first_mut()) {
+        subscribe["inputSchema"]["properties"]["handler"] = schema;
+    }
+    tools
 }
 
 /// A time as RFC 3339 in UTC, in milliseconds: what JavaScript's dates hold.

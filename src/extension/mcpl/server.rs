@@ -11,6 +11,7 @@ mod scopes;
 
 use super::PUSH_EVENT;
 use super::push::{Draft, Verdict};
+use crate::extension::server::chore::{Infer, Kind, Permits};
 use crate::extension::server::memory::Hit;
 use crate::extension::server::{
     ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, success, text,
@@ -31,6 +32,8 @@ const EXTRACTION: &str = "memory.extraction";
 pub const PROACTIVE: &str = "memory.proactive";
 /// Has the host summarize memories.
 const CONSOLIDATION: &str = "memory.consolidation";
+/// Has the host's model look at events; declared where that may be asked for.
+const AGENT: &str = "events.agent";
 /// Notes, with checkpoints.
 const NOTES_SET: &str = "notes.edit";
 /// Notes under paths, each of which takes a scope.
@@ -109,6 +112,12 @@ impl ServerSide for McplSide {
             self.negotiated.add_set(&name, negotiated::set("pushEvents", "Pushes events fired by hand"));
         }
         Ok(())
+    }
+
+    fn permit(&mut self, permits: &Permits) {
+        if permits.kinds.contains(&Kind::Agent) && !permits.has_program {
+            self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Has the host's model look at events"));
+        }
     }
 
     fn declare(&mut self, client: &Value) -> Vec<Declaration> {
@@ -213,6 +222,11 @@ impl ServerSide for McplSide {
             return false;
         }
         true
+    }
+
+    fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
+        self.negotiated.may_send(INFERENCE, AGENT).ok()?;
+        Some((INFERENCE, inference::of_chore(asked, AGENT)))
     }
 
     fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {

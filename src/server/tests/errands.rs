@@ -4,7 +4,8 @@ use super::*;
 const ROOT: &str = "file:///w/";
 
 fn watching() -> Config {
-    let outside = Outside { folders: vec![ROOT.to_owned()], commands: vec!["make".to_owned(), "lint".to_owned()] };
+    let commands = vec!["make".to_owned(), "lint".to_owned()];
+    let outside = Outside { folders: vec![ROOT.to_owned()], commands, ..Outside::default() };
     Config { outside, ..Config::default() }
 }
 

@@ -1,5 +1,6 @@
 //! `events watch`: a subscription whose events are printed as they come.
 
+use super::follow::notifications;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
@@ -13,14 +14,17 @@ use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 
 const SUBSCRIBE: &str = "events_subscribe";
 
 /// Subscribe to events and print each as one JSON object a line, as it comes.
 ///
 /// Batches are opened, so that there is one event on each line. The subscription is taken back at the end, after
-/// Ctrl-C too. What happens besides is told on standard error.
+/// Ctrl-C too. Where a server that was not started here goes away, it is looked for again and again and subscribed to
+/// anew; events in between are lost. Into a live session, events go to its own client too. What happens besides is
+/// told on standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +33,7 @@ Examples:
   mcpreel events watch --cron '0 9 * * *' --url https://host/mcp
   mcpreel events watch deploy.done --expect 1 --for 10m -- my-server
   mcpreel events watch '*' --renew -- my-server | jq .type
+  mcpreel events watch '*' --session my-server --no-reconnect
 
 Exit codes: 0 as many events as expected came, or the time was over; \
 1 fewer events came than expected; 4 the server failed, has no events, or \
@@ -55,6 +60,10 @@ pub struct WatchArgs {
     /// Subscribe again where the subscription expires.
     #[arg(long)]
     renew: bool,
+    /// End where the connection is lost, with exit code 4. That is so in any case for a server's command, and with
+    /// --record.
+    #[arg(long)]
+    no_reconnect: bool,
     /// End after so many events.
     #[arg(long, value_name = "COUNT")]
     expect: Option<u64>,
@@ -126,11 +135,41 @@ enum End {
     Interrupted,
 }
 
+/// Why watching on one connection failed.
+enum Trouble {
+    /// The connection is gone: another one may be better.
+    Lost(CommandError),
+    /// Another one would be no better.
+    Final(CommandError),
+}
+
+impl From<CommandError> for Trouble {
+    fn from(error: CommandError) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl Trouble {
+    fn into_error(self) -> CommandError {
+        match self {
+            Self::Lost(error) | Self::Final(error) => error,
+        }
+    }
+}
+
+/// How often a server that may go away without a word is asked whether it is there.
+const PULSE: Duration = Duration::from_secs(5);
+/// How long is waited before it is looked for again; twice as long each time, up to the longest.
+const BACK_OFF: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(30);
+
 /// Something of the server's that concerns a subscription.
 #[derive(Debug, PartialEq)]
 enum News {
     Events(Vec<Value>),
     Expired,
+    /// The server knows our session no more, and with it no subscription.
+    Forgotten(String),
 }
 
 /// Reads a notification: which subscription it names, and what it says.
@@ -159,26 +198,90 @@ fn line(event: &Value) -> String {
 
 pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
+    let until = args.time.map(|time| Instant::now() + time);
     peer::block_on_to_the_end(async {
-        let (link, server) = peer::unless_interrupted(Peer::start(&args.target, &args.client, context)).await?;
+        let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
+        loop {
+            let task = Task { args, arguments: &arguments, until, context };
+            let before = events;
+            let (ended, is_ours) = task.connect(&mut events, &mut was_there).await;
+            let error = match ended {
+                Ok(end) => return outcome(end, events, args.expect),
+                Err(Trouble::Lost(error)) if was_there && !args.no_reconnect && !is_ours => error,
+                Err(trouble) => return Err(trouble.into_error()),
+            };
+            if events > before {
+                wait = BACK_OFF;
+            }
+            context.printer.note(&format!("{}; trying again in {wait:?}", visible_text(&error.message)));
+            let rest = until.map_or(wait, |until| wait.min(until.saturating_duration_since(Instant::now())));
+            let slept = async {
+                tokio::time::sleep(rest).await;
+                Ok(())
+            };
+            peer::unless_interrupted(slept).await?;
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return outcome(End::Time, events, args.expect);
+            }
+            wait = wait.saturating_mul(2).min(LONGEST);
+        }
+    })
+}
+
+/// What is to be done on each connection.
+struct Task<'a> {
+    args: &'a WatchArgs,
+    arguments: &'a Value,
+    until: Option<Instant>,
+    context: &'a Context,
+}
+
+impl Task<'_> {
+    /// One connection from its beginning to its end; and whether another one makes no sense.
+    async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
+        let Self { args, context, .. } = *self;
+        let started = peer::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
+        let (link, server) = match started {
+            Ok(started) => started,
+            Err(error) => return (Err(lost(error)), false),
+        };
+        let is_ours = server.is_started() || args.client.is_recording();
+        let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
         let opening = peer::open(&server, link, &options, json!({}), context);
         let (mut connection, handshake) = match peer::unless_interrupted(opening).await {
             Ok(opened) => opened,
-            Err(error) => return Err(server.end_after(error, context).await),
+            Err(error) => return (Err(lost(server.end_after(error, context).await)), is_ours),
         };
-        let mut watch = Watch { connection: &mut connection, context, inbox: VecDeque::new(), id: None };
-        let ended = watch.watch(args, &arguments, &handshake).await;
-        watch.unsubscribe().await;
-        connection.runner.close().await;
-        match ended {
-            Err(error) => Err(server.end_after(error, context).await),
-            Ok((end, events)) => {
-                server.end(context).await;
-                outcome(end, events, args.expect)
-            }
+        let followed = match server.session().map(notifications).transpose() {
+            Ok(followed) => followed,
+            Err(error) => return (Err(Trouble::Lost(error)), is_ours),
+        };
+        let (inbox, id) = Default::default();
+        let mut watch = Watch { connection: &mut connection, context, inbox, id, may_vanish, followed };
+        let ended = watch.watch(self, &handshake, events, was_there).await;
+        if !matches!(ended, Err(Trouble::Lost(_))) {
+            watch.unsubscribe().await;
         }
-    })
+        connection.runner.close().await;
+        let ended = match ended {
+            Ok(end) => {
+                server.end(context).await;
+                Ok(end)
+            }
+            Err(Trouble::Lost(error)) => Err(Trouble::Lost(server.end_after(error, context).await)),
+            Err(Trouble::Final(error)) => Err(Trouble::Final(server.end_after(error, context).await)),
+        };
+        (ended, is_ours)
+    }
+}
+
+/// A connection that did not come about; the user's word is final.
+fn lost(error: CommandError) -> Trouble {
+    match error.kind {
+        ErrorKind::Interrupted | ErrorKind::Usage => Trouble::Final(error),
+        _ => Trouble::Lost(error),
+    }
 }
 
 fn outcome(end: End, events: u64, expected: Option<u64>) -> Result<Outcome, CommandError> {
@@ -196,64 +299,101 @@ struct Watch<'a> {
     /// What came and is not looked at yet: it may overtake the answer that makes its subscription known.
     inbox: VecDeque<(String, News)>,
     id: Option<String>,
+    /// The server may go away without a word.
+    may_vanish: bool,
+    /// What the server of a live session says to its client.
+    followed: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
 }
 
 impl Watch<'_> {
     async fn watch(
         &mut self,
-        args: &WatchArgs,
-        arguments: &Value,
+        task: &Task<'_>,
         handshake: &Handshake,
-    ) -> Result<(End, u64), CommandError> {
-        peer::unless_interrupted(self.check_support(handshake)).await?;
-        peer::unless_interrupted(self.subscribe(arguments)).await?;
-        let until = args.time.map(|time| self.connection.runner.now() + time);
-        let mut events = 0;
+        events: &mut u64,
+        was_there: &mut bool,
+    ) -> Result<End, Trouble> {
+        unless_interrupted(self.check_support(handshake)).await?;
+        unless_interrupted(self.subscribe(task.arguments)).await?;
+        if std::mem::replace(was_there, true) {
+            self.context.printer.note("connected and subscribed again; events in between are lost");
+        }
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        let until = task.until.map(|until| self.connection.runner.now() + left(until));
+        let mut pulse = self.connection.runner.now() + PULSE;
         loop {
             while let Some((id, said)) = self.inbox.pop_front() {
-                if self.id.as_ref() != Some(&id) {
-                    continue;
-                }
-                match said {
-                    News::Events(all) => {
-                        for event in &all {
-                            self.context.printer.line(&line(event))?;
-                            self.context.printer.flush().map_err(CommandError::output)?;
-                            events += 1;
-                            if args.expect.is_some_and(|expected| events >= expected) {
-                                return Ok((End::Enough, events));
-                            }
-                        }
-                    }
-                    News::Expired if args.renew => {
-                        self.id = None;
-                        self.context.printer.note("the subscription expired; subscribing again");
-                        peer::unless_interrupted(self.subscribe(arguments)).await?;
-                    }
-                    News::Expired => {
-                        self.id = None;
-                        self.context.printer.note("the subscription expired");
-                        return Ok((End::Expired, events));
-                    }
+                if let Some(end) = self.take_in(task, &id, said, events).await? {
+                    return Ok(end);
                 }
             }
+            let next = until.into_iter().chain(self.may_vanish.then_some(pulse)).min();
             let output = tokio::select! {
-                output = self.connection.runner.next(until) => output,
-                _ = tokio::signal::ctrl_c() => return Ok((End::Interrupted, events)),
-            };
-            match output {
-                Some(Output::Failed { handle: None, reason }) => return Err(self.failed(Failure::Failed(reason))),
-                Some(output) => take(&output, &mut self.inbox, self.context),
-                None if until.is_some_and(|until| self.connection.runner.now() >= until) => {
-                    return Ok((End::Time, events));
+                output = self.connection.runner.next(next) => output,
+                message = heard(&mut self.followed) => {
+                    self.inbox.extend(news(&message));
+                    continue;
                 }
-                None => return Err(self.failed(Failure::Failed("the server ended".to_owned()))),
+                _ = tokio::signal::ctrl_c() => return Ok(End::Interrupted),
+            };
+            let now = self.connection.runner.now();
+            match output {
+                Some(Output::Failed { handle: None, reason }) => return Err(self.lost(Failure::Failed(reason))),
+                Some(output) => take(&output, &mut self.inbox, self.context),
+                None if until.is_some_and(|until| now >= until) => return Ok(End::Time),
+                None if self.may_vanish && now >= pulse => {
+                    unless_interrupted(self.feel_pulse()).await?;
+                    pulse = self.connection.runner.now() + PULSE;
+                }
+                None => return Err(self.lost(Failure::Failed("the server ended".to_owned()))),
             }
         }
     }
 
+    /// Takes in what came; an end where there is nothing more to wait for.
+    async fn take_in(
+        &mut self,
+        task: &Task<'_>,
+        id: &str,
+        said: News,
+        events: &mut u64,
+    ) -> Result<Option<End>, Trouble> {
+        match said {
+            News::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            _ if self.id.as_deref() != Some(id) => {}
+            News::Events(all) => {
+                for event in &all {
+                    self.context.printer.line(&line(event))?;
+                    self.context.printer.flush().map_err(CommandError::output)?;
+                    *events += 1;
+                    if task.args.expect.is_some_and(|expected| *events >= expected) {
+                        return Ok(Some(End::Enough));
+                    }
+                }
+            }
+            News::Expired if task.args.renew => {
+                self.id = None;
+                self.context.printer.note("the subscription expired; subscribing again");
+                unless_interrupted(self.subscribe(task.arguments)).await?;
+            }
+            News::Expired => {
+                self.id = None;
+                self.context.printer.note("the subscription expired");
+                return Ok(Some(End::Expired));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the server is there: any answer says so.
+    async fn feel_pulse(&mut self) -> Result<(), Trouble> {
+        let (inbox, context) = (&mut self.inbox, self.context);
+        let asked = self.connection.request("ping", Params::Absent, |output| take(output, inbox, context)).await;
+        asked.map(drop).map_err(|failure| self.lost(failure))
+    }
+
     /// A server has events where it declares them or has the tool (behaviours E1, E2).
-    async fn check_support(&mut self, handshake: &Handshake) -> Result<(), CommandError> {
+    async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
         if handshake.server_capabilities.get("events").is_some() {
             return Ok(());
         }
@@ -265,19 +405,19 @@ impl Watch<'_> {
             }
             let Some(cursor) = result["nextCursor"].as_str() else {
                 let error = CommandError::new(ErrorKind::Peer, "the server has no events to subscribe to");
-                return Err(error.hint("it neither declares `events` nor has the tool events_subscribe"));
+                return Err(error.hint("it neither declares `events` nor has the tool events_subscribe").into());
             };
             params = Params::Value(json!({"cursor": cursor}));
         }
     }
 
-    async fn subscribe(&mut self, arguments: &Value) -> Result<(), CommandError> {
+    async fn subscribe(&mut self, arguments: &Value) -> Result<(), Trouble> {
         let result = self.ask("tools/call", Params::Value(json!({"name": SUBSCRIBE, "arguments": arguments}))).await?;
         let outcome = tool_outcome(&result).filter(|_| result["isError"] != true).unwrap_or_default();
         let Some(id) = outcome["subscriptionId"].as_str() else {
             let said = result["content"][0]["text"].as_str().unwrap_or("without a reason");
             let text = format!("the server refused the subscription: {}", visible_text(said));
-            return Err(CommandError::new(ErrorKind::Peer, text));
+            return Err(CommandError::new(ErrorKind::Peer, text).into());
         };
         if self.context.verbose > 0 {
             self.context.printer.note(&visible_text(&format!("subscription {id}")));
@@ -290,14 +430,14 @@ impl Watch<'_> {
     async fn unsubscribe(&mut self) {
         if let Some(id) = self.id.take() {
             let params = json!({"name": "events_unsubscribe", "arguments": {"subscriptionId": id}});
-            let _ = peer::unless_interrupted(self.ask("tools/call", Params::Value(params))).await;
+            let _ = unless_interrupted(self.ask("tools/call", Params::Value(params))).await;
         }
     }
 
-    async fn ask(&mut self, method: &str, params: Params) -> Result<Value, CommandError> {
+    async fn ask(&mut self, method: &str, params: Params) -> Result<Value, Trouble> {
         let (inbox, context) = (&mut self.inbox, self.context);
         let asked = self.connection.request(method, params, |output| take(output, inbox, context)).await;
-        let answer = asked.map_err(|failure| self.failed(failure))?;
+        let answer = asked.map_err(|failure| self.lost(failure))?;
         let envelope = Envelope::scan(&answer.message);
         let content = envelope.content().and_then(|text| serde_json::from_slice::<Value>(text).ok());
         let content = content.unwrap_or_default();
@@ -305,13 +445,32 @@ impl Watch<'_> {
             None => Ok(content),
             Some(_) => {
                 let said = visible_text(content["message"].as_str().unwrap_or("without a reason"));
-                Err(CommandError::new(ErrorKind::Peer, format!("the server refused {method}: {said}")))
+                Err(CommandError::new(ErrorKind::Peer, format!("the server refused {method}: {said}")).into())
             }
         }
     }
 
-    fn failed(&self, failure: Failure) -> CommandError {
-        peer::failed(failure, &self.connection.runner.stderr)
+    fn lost(&self, failure: Failure) -> Trouble {
+        Trouble::Lost(peer::failed(failure, &self.connection.runner.stderr))
+    }
+}
+
+/// The next message of a session's; for ever nothing where none is followed.
+async fn heard(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+    match followed {
+        Some(followed) => match followed.recv().await {
+            Some(message) => message,
+            None => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}
+
+/// Works until the user interrupts it.
+async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted").into()),
     }
 }
 
@@ -322,6 +481,7 @@ fn take(output: &Output, inbox: &mut VecDeque<(String, News)>, context: &Context
             Some(one) => inbox.push_back(one),
             None => peer::tell(output, context),
         },
+        Output::Renewing { reason } => inbox.push_back((String::new(), News::Forgotten(reason.clone()))),
         _ => peer::tell(output, context),
     }
 }

@@ -18,6 +18,12 @@ pub struct Settings {
     pub subscriptions_per_minute: usize,
     /// How many events a subscription may get in a minute (E38).
     pub events_per_minute: usize,
+    /// How many handlers may be under way at once.
+    pub most_handlers: usize,
+    /// How many deliveries may wait for their handlers; what comes then is dropped.
+    pub most_handlers_waiting: usize,
+    /// How often a webhook is tried that cannot be reached or fails (5xx, 429).
+    pub webhook_attempts: u32,
     /// Patterns of the event types that may be subscribed to (E37).
     pub allow: Vec<String>,
 }
@@ -30,6 +36,9 @@ impl Default for Settings {
             most_kept: 256,
             subscriptions_per_minute: 60,
             events_per_minute: 6000,
+            most_handlers: 4,
+            most_handlers_waiting: 64,
+            webhook_attempts: 4,
             allow: vec!["*".to_owned()],
         }
     }

@@ -3,10 +3,12 @@
 use super::delivery::Delivery;
 use super::event::Event;
 use super::filter::Filter;
+use super::handlers::handler::Handler;
 use super::stamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Where a subscription stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,6 +73,8 @@ pub struct Subscription {
     pub filter: Filter,
     /// How it wants its events.
     pub delivery: Delivery,
+    /// What is done with its events beside.
+    pub handler: Option<Arc<Handler>>,
     /// Where it stands.
     pub status: Status,
     /// When it was made.
@@ -94,7 +98,7 @@ impl Subscription {
     pub fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<i64>, now: i64) -> Self {
         let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         let (status, held, fires, rate) = (Status::Active, VecDeque::new(), None, Minute::default());
-        Self { id, filter, delivery, status, created: now, updated: now, expires, held, fires, at, rate }
+        Self { id, filter, delivery, handler: None, status, created: now, updated: now, expires, held, fires, at, rate }
     }
 
     /// Whether an event is for it now.

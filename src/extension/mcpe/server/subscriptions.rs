@@ -6,11 +6,15 @@
 use super::delivery::Delivery;
 use super::event::Event;
 use super::filter::Filter;
+use super::handlers::Delivered;
+use super::handlers::handler::{Handler, check_shape};
 use super::settings::Settings;
 use super::subscription::{Due, Minute, Status, Subscription};
 use super::{fits, stamp};
 use crate::extension::mcpe::{BATCH, EVENT, EXPIRED};
+use crate::extension::server::chore::Permits;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// How many expired ones are kept for `events_list`.
 const MOST_EXPIRED: usize = 32;
@@ -34,6 +38,10 @@ pub struct Call<'a> {
 pub enum Act {
     /// Send a notification.
     Notify(&'static str, Value),
+    /// Run the handler of this subscription.
+    Handle(String, Arc<Handler>, Delivered),
+    /// Drop what waits for the handler of this subscription.
+    Forget(String),
     /// Tell a fact.
     Report(Value),
 }
@@ -52,6 +60,8 @@ pub struct Done {
 pub struct Subscriptions {
     /// Limits and rights.
     pub settings: Settings,
+    /// Which handlers may be had.
+    pub permits: Permits,
     table: Vec<Subscription>,
     made: Minute,
 }
@@ -65,6 +75,14 @@ fn became(id: &str, status: &str, undelivered: usize) -> Act {
     Act::Report(fact)
 }
 
+impl Subscription {
+    /// What is done beside a delivery.
+    fn handled(&self, delivered: impl FnOnce() -> Delivered) -> Option<Act> {
+        let handler = self.handler.as_ref()?;
+        Some(Act::Handle(self.id.clone(), Arc::clone(handler), delivered()))
+    }
+}
+
 /// The fact that an event does not reach a subscription that it was for.
 fn dropped(id: &str, event: &Event, why: &str) -> Act {
     Act::Report(json!({"report": "dropped", "id": id, "event_id": event.id, "why": why}))
@@ -76,6 +94,8 @@ impl Subscriptions {
     /// # Errors
     /// What is refused and why, as a sentence for the model.
     pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<Done, String> {
+        // What is wrong with one of three kinds is said better by that kind.
+        call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
         match call.tool {
             "events_subscribe" => self.subscribe(call, new_id()),
@@ -89,9 +109,7 @@ impl Subscriptions {
     }
 
     fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<Done, String> {
-        if call.arguments.get("handler").is_some() {
-            return Err("this server runs no handlers: leave `handler` out and take the notifications".to_owned());
-        }
+        let handler = call.arguments.get("handler").map(|given| Handler::read(given, &self.permits)).transpose()?;
         let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
         let filter = read_filter(call.arguments)?.unwrap_or_default();
         self.settings.authorize(&filter)?;
@@ -108,7 +126,8 @@ impl Subscriptions {
         if !self.made.admits(rate, call.now) {
             return Err(format!("at most {rate} subscriptions in a minute: try again later"));
         }
-        let made = Subscription::new(id, filter, delivery, expires, call.now);
+        let mut made = Subscription::new(id, filter, delivery, expires, call.now);
+        made.handler = handler.map(Arc::new);
         let mut result = json!({"subscriptionId": made.id, "status": "active"});
         made.describe(&mut result);
         let acts = told(&made);
@@ -125,6 +144,9 @@ impl Subscriptions {
             .map(|known| {
                 let mut entry = json!({"id": known.id, "clientId": call.client, "status": known.status});
                 known.describe(&mut entry);
+                if let Some(handler) = &known.handler {
+                    entry["handler"] = handler.given().clone();
+                }
                 entry["updatedAt"] = json!(stamp(known.updated));
                 entry
             })
@@ -136,7 +158,8 @@ impl Subscriptions {
     fn unsubscribe(&mut self, call: &Call<'_>) -> Done {
         let id = subscription_id(call.arguments);
         let removed = self.table.iter().position(|known| known.id == id).map(|at| self.table.remove(at));
-        let acts = removed.iter().map(|known| became(id, "removed", known.held.len())).collect();
+        let ends = |known: &Subscription| [became(id, "removed", known.held.len()), Act::Forget(id.to_owned())];
+        let acts = removed.iter().flat_map(ends).collect();
         Done { result: json!({"subscriptionId": id, "success": removed.is_some()}), acts }
     }
 
@@ -153,6 +176,9 @@ impl Subscriptions {
     fn update(&mut self, call: &Call<'_>) -> Result<Done, String> {
         if call.arguments.get("updates").is_some() {
             return Err("the members of events_update stand beside subscriptionId, not in `updates`".to_owned());
+        }
+        if call.arguments.get("handler").is_some() {
+            return Err("a handler cannot be changed: unsubscribe, and subscribe with another".to_owned());
         }
         let given = call.arguments.get("delivery");
         let delivery = given.map(|_| Delivery::read(given, call.now)).transpose()?;
@@ -217,6 +243,7 @@ impl Subscriptions {
             }
             if known.delivery.realtime {
                 acts.push(Act::Notify(EVENT, json!({"subscriptionId": known.id, "event": event.value})));
+                acts.extend(known.handled(|| Delivered::Event(event.value.clone())));
                 sent.push(known.id.clone());
             }
             if known.gathers() {
@@ -289,8 +316,10 @@ fn deliver(known: &mut Subscription, by: &str, most: usize, batch: usize, acts: 
     if events == 0 {
         return;
     }
-    let notify = |events| Act::Notify(BATCH, json!({"subscriptionId": known.id, "events": events}));
-    acts.extend(batches.into_iter().map(notify));
+    for batch in batches {
+        acts.push(Act::Notify(BATCH, json!({"subscriptionId": known.id, "events": batch})));
+        acts.extend(known.handled(|| Delivered::Batch(batch)));
+    }
     acts.push(Act::Report(json!({"report": "delivered", "id": known.id, "by": by, "events": events,
         "left": known.held.len()})));
 }

@@ -4,7 +4,7 @@ use super::*;
 fn e1_e3_e4_the_capability_and_the_tools_agree() {
     let capability = capability(&Settings::default());
     assert_eq!(SCHEMAS.check("capability:server", &capability), Some(vec![]));
-    let tools = tools();
+    let tools = tools(&Permits::default());
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, DESCRIPTOR.tools);
     for tool in [&tools[0], &tools[5]] {

@@ -1,6 +1,7 @@
 //! Inferences that the server asks for (§11): what it asks, the chunks of a streamed answer, and the answer.
 
 use super::CONSOLIDATION;
+use crate::extension::server::chore::Infer;
 use crate::extension::server::{Granted, ServerCx};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,5 +62,17 @@ pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     params["stream"] = json!(ask.stream && can_stream);
     params["messages"] = json!([{"role": "user", "content": prompt}]);
     params["preferences"] = json!({"maxTokens": 500, "temperature": 0.2});
+    params
+}
+
+/// The same for something that another room wants of a model, in the name of a feature set.
+pub fn of_chore(asked: &Infer, set: &str) -> Value {
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let mut messages: Vec<Value> = asked.system_prompt.iter().map(|text| said("system", text)).collect();
+    messages.push(said("user", &asked.prompt));
+    let mut params = json!({"featureSet": set, "stream": false, "messages": messages});
+    if let Some(most) = asked.max_tokens {
+        params["preferences"] = json!({"maxTokens": most});
+    }
     params
 }

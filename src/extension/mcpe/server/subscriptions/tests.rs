@@ -88,7 +88,7 @@ fn sent(acts: &[Act]) -> Vec<(&'static str, Vec<u64>)> {
         Act::Notify(method, params) => {
             Some((*method, params["events"].as_array().into_iter().flatten().map(number).collect()))
         }
-        Act::Report(_) => None,
+        Act::Report(_) | Act::Handle(..) | Act::Forget(_) => None,
     };
     acts.iter().filter_map(notified).collect()
 }

@@ -1,0 +1,105 @@
+//! The reel of a server of its own: what passes in its sessions, and each run of a handler.
+
+use crate::cli::error::CommandError;
+use crate::cli::{Context, peer, reels};
+use crate::drive::sessions::Passing;
+use crate::server::Report;
+use crate::tap::inject::is_ours;
+use crate::tap::queue::{Queue, Ready};
+use crate::tap::recorder::Recorder;
+use crate::trace::{EventKind, Flags};
+use crate::wire::{Direction, Framing};
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A recorder that is shared by all sessions.
+#[derive(Clone)]
+pub struct Keep {
+    queue: Arc<Queue>,
+    recorder: Arc<Mutex<Option<Recorder>>>,
+    path: PathBuf,
+}
+
+impl Keep {
+    /// Starts it: where the user says, or among the recordings.
+    pub fn start(path: Option<&Path>, context: &Context) -> Result<Self, CommandError> {
+        let path = path.map_or_else(|| reels::new_path("serve"), |path| Ok(path.to_owned()))?;
+        let (recorder, path) = peer::start_recorder(&path)?;
+        context.printer.note(&format!("the session is kept in {}", path.display()));
+        Ok(Self { queue: Arc::clone(recorder.queue()), recorder: Arc::new(Mutex::new(Some(recorder))), path })
+    }
+
+    /// Something passes.
+    pub fn see(&self, stream: u32, passing: Passing<'_>) {
+        match passing {
+            Passing::Opened => {
+                let about = json!({"transport": "memory", "server": "mcpreel serve"});
+                self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
+            }
+            Passing::Message(direction, message) => {
+                let ours = if is_ours(message) { Flags::INJECTED } else { Flags::default() };
+                let flags = Flags::toward(direction).with(ours);
+                let about = Ready::about(EventKind::Message, stream);
+                self.queue.push_ready(Ready { flags, framing: Framing::Lf, ..about }, message);
+            }
+            Passing::Closed(by) => self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": by})),
+        }
+    }
+
+    /// Keeps a fact that is a handler's.
+    pub fn fact(&self, stream: u32, fact: &Report) {
+        if let Some(note) = handled(fact) {
+            self.queue.note(Ready::about(EventKind::Note, stream), &note);
+        }
+    }
+
+    /// Ends the reel.
+    pub fn finish(&self, context: &Context) {
+        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(failure) = recorder.and_then(|recorder| recorder.finish().failure) {
+            context.printer.note(&format!("the session could not be kept in {}: {failure}", self.path.display()));
+        }
+    }
+}
+
+/// The note that stands in a reel for a fact about a handler.
+pub fn handled(fact: &Report) -> Option<serde_json::Value> {
+    match fact {
+        Report::Room(fact) if fact["report"] == "handler" => {
+            let mut note = fact.clone();
+            if let Some(members) = note.as_object_mut() {
+                members.shift_remove("report");
+            }
+            Some(json!({"handler": note}))
+        }
+        _ => None,
+    }
+}
+
+/// A way out whose messages, each written whole, are kept as they go.
+pub struct Copied<W> {
+    /// The way out.
+    pub out: W,
+    /// Where they are kept.
+    pub keep: Option<Keep>,
+}
+
+impl<W: Write> Write for Copied<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn write_all(&mut self, message: &[u8]) -> io::Result<()> {
+        if let Some(keep) = &self.keep {
+            let message = message.strip_suffix(b"\n").unwrap_or(message);
+            keep.see(0, Passing::Message(Direction::ServerToClient, message));
+        }
+        self.out.write_all(message)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,249 @@
+//! Does what rooms want done outside: scripts and a user's program below a keeper, HTTP posts. Each on a thread of its
+//! own, within its limits; what came of it goes back as an outcome, and nothing is judged here.
+//!
+//! Never: anything that was not permitted; a value of the user's environment where it was not allowed.
+
+use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Post, Script};
+use crate::transport::http::HttpError;
+use crate::transport::keeper::{GRACE, Kept, keeper};
+use crate::transport::post::{Posted, post};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// What of this process's environment a script finds: enough to find programs and to speak the user's language.
+const LENT: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
+/// How much longer than it may take something is waited for, before it is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// With what it is done.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A shell that takes a script as its next argument, with all that stands in front of it.
+    pub shell: Vec<OsString>,
+    /// The user's program that answers in the place of a model.
+    pub program: Option<Vec<OsString>>,
+    /// The folder where scripts run.
+    pub folder: PathBuf,
+    /// What headers may hold: the values by their names and the hosts that may get them.
+    pub secrets: BTreeMap<(String, String), String>,
+}
+
+/// Ends something that is under way.
+enum Stop {
+    Keeper(OwnedFd),
+    Post(oneshot::Sender<()>),
+}
+
+/// Whoever does it, for any number of sessions.
+pub struct Chores {
+    options: Options,
+    under_way: Mutex<BTreeMap<(u32, u64), Stop>>,
+}
+
+impl Chores {
+    /// With nothing under way.
+    pub fn new(options: Options) -> Arc<Self> {
+        Arc::new(Self { options, under_way: Mutex::default() })
+    }
+
+    /// Begins something; what came of it goes to `bring`, whatever happens.
+    pub fn attend(self: &Arc<Self>, key: (u32, u64), chore: Chore, bring: impl FnOnce(Outcome) + Send + 'static) {
+        let this = Arc::clone(self);
+        let mut bringer = Bringer(Some(Box::new(bring)));
+        // A thread that cannot be made drops the bringer, which tells so.
+        let _ = std::thread::Builder::new().name("handler".into()).spawn(move || {
+            let outcome = this.work(key, &chore);
+            this.lock().remove(&key);
+            bringer.bring(outcome);
+        });
+    }
+
+    /// Ends all that is under way for a session.
+    pub fn recall(&self, session: u32) {
+        let mut under_way = self.lock();
+        let keys: Vec<(u32, u64)> = under_way.range((session, 0)..=(session, u64::MAX)).map(|(key, _)| *key).collect();
+        for key in keys {
+            match under_way.remove(&key) {
+                Some(Stop::Keeper(keeper)) => drop(pidfd_send_signal(keeper, Signal::TERM)),
+                Some(Stop::Post(stop)) => drop(stop.send(())),
+                None => {}
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(u32, u64), Stop>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, key: (u32, u64), chore: &Chore) -> Outcome {
+        let done = match chore {
+            Chore::Script(script) => self.script(key, script),
+            Chore::Infer(asked) => self.program(key, asked),
+            Chore::Post(wanted) => self.post(key, wanted),
+        };
+        done.unwrap_or_else(|error| Outcome::silent(End::Unstarted { why: error.to_string() }))
+    }
+
+    fn script(&self, key: (u32, u64), script: &Script) -> io::Result<Outcome> {
+        let mut argv = self.options.shell.clone();
+        // `$0` is what the shell calls itself in its complaints.
+        argv.extend([script.text.clone().into(), "handler".into()]);
+        argv.extend(script.arguments.iter().map(OsString::from));
+        let mut command = keeper(&argv, script.limit)?;
+        let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        command.env_clear().envs(lent).envs(script.environment.iter().cloned());
+        let folder =
+            script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
+        std::fs::read_dir(&folder).map_err(|error| io::Error::other(format!("cannot run in {folder:?}: {error}")))?;
+        command.current_dir(folder);
+        self.keep(key, command, script.input.clone(), script.limit)
+    }
+
+    fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<Outcome> {
+        let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
+        let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
+        self.keep(key, keeper(argv, asked.limit)?, input, asked.limit)
+    }
+
+    /// Waits for a keeper to tell how its command ended.
+    fn keep(&self, key: (u32, u64), mut command: Command, input: String, limit: Duration) -> io::Result<Outcome> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let ended = self.await_end(key, &mut child, input, limit);
+        let outcome = ended.unwrap_or_else(|error| {
+            let _ = child.kill();
+            Outcome::silent(End::Unreached { why: error.to_string() })
+        });
+        let _ = child.wait();
+        Ok(outcome)
+    }
+
+    fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<Outcome> {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        self.lock().insert(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let mut stdin = child.stdin.take().ok_or_else(broken)?;
+        let (says, tells) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
+        let (said, told) = (channel(), channel());
+        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        // A command need not read what it is given.
+        thread("handler-in").spawn(move || drop(stdin.write_all(input.as_bytes())))?;
+        thread("handler-out").spawn(move || said.0.send(read(says, OUTPUT_KEPT)))?;
+        thread("handler-end").spawn(move || told.0.send(read(tells, OUTPUT_KEPT)))?;
+        let lost = |_| io::Error::other("its keeper did not tell how it ended");
+        let (end, _) = told.1.recv_timeout(limit.saturating_add(GRACE + PATIENCE)).map_err(lost)?;
+        let (output, bytes) = said.1.recv_timeout(PATIENCE).map_err(lost)?;
+        let kept: Kept = serde_json::from_slice(&end).map_err(|_| io::Error::other("its keeper was ended"))?;
+        let left = kept.left;
+        Ok(Outcome { end: end_of(kept), output: readable(&output), bytes, left })
+    }
+
+    fn post(&self, key: (u32, u64), wanted: &Post) -> io::Result<Outcome> {
+        let headers = self.with_secrets(wanted)?;
+        let (stop, stopped) = oneshot::channel();
+        self.lock().insert(key, Stop::Post(stop));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let outcome = runtime.block_on(async {
+            let outcome = tokio::select! {
+                posted = post(&wanted.url, &headers, &wanted.body, OUTPUT_KEPT) => match posted {
+                    Ok(posted) => answered(&posted),
+                    Err(error @ (HttpError::Url(..) | HttpError::Header(..))) => return Err(io::Error::other(error)),
+                    Err(error) => Outcome::silent(End::Unreached { why: error.to_string() }),
+                },
+                () = tokio::time::sleep(wanted.limit) => Outcome::silent(End::Late),
+                _ = stopped => Outcome::silent(End::Stopped),
+            };
+            Ok(outcome)
+        });
+        // Looking a name up may still block a thread of its own.
+        runtime.shutdown_background();
+        outcome
+    }
+
+    /// The headers with the user's values in the places of their names, for the host that may get them.
+    fn with_secrets(&self, wanted: &Post) -> io::Result<Vec<(String, String)>> {
+        let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
+        let host = url.host_str().unwrap_or_default();
+        let value = |name: &str| self.options.secrets.get(&(name.to_owned(), host.to_owned()));
+        let fill = |text: &str| {
+            let mut filled = String::new();
+            let mut pieces = text.split("${");
+            filled.push_str(pieces.next().unwrap_or_default());
+            for piece in pieces {
+                let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
+                let value = value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not for that host")))?;
+                filled.push_str(value);
+                filled.push_str(rest);
+            }
+            Ok::<_, io::Error>(filled)
+        };
+        wanted.headers.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
+    }
+}
+
+/// Brings an outcome exactly once.
+struct Bringer(Option<Box<dyn FnOnce(Outcome) + Send>>);
+
+impl Bringer {
+    fn bring(&mut self, outcome: Outcome) {
+        if let Some(bring) = self.0.take() {
+            bring(outcome);
+        }
+    }
+}
+
+impl Drop for Bringer {
+    fn drop(&mut self) {
+        self.bring(Outcome::silent(End::Unstarted { why: "there is no thread for it".to_owned() }));
+    }
+}
+
+fn end_of(kept: Kept) -> End {
+    match kept {
+        Kept { unstarted: Some(why), .. } => End::Unstarted { why },
+        Kept { late: true, .. } => End::Late,
+        Kept { told: true, .. } => End::Stopped,
+        Kept { code: Some(code), .. } => End::Exited { code },
+        Kept { signal, .. } => End::Signalled { signal: signal.unwrap_or_default() },
+    }
+}
+
+fn answered(posted: &Posted) -> Outcome {
+    let header = |name: &str| posted.headers.get(name)?.to_str().ok().map(str::to_owned);
+    let (retry_after, location) = (header("retry-after"), header("location"));
+    let end = End::Answered { status: posted.status, retry_after, location };
+    Outcome { end, output: readable(&posted.body), bytes: posted.bytes, left: 0 }
+}
+
+/// Reads to the end; gives back the beginning, and how much there was.
+fn read(mut from: impl Read, most: usize) -> (Vec<u8>, u64) {
+    let (mut kept, mut bytes, mut chunk) = (Vec::new(), 0, vec![0; 64 << 10]);
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(got) => {
+                bytes += got as u64;
+                let room = most.saturating_sub(kept.len()).min(got);
+                kept.extend_from_slice(&chunk[..room]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    (kept, bytes)
+}
+
+/// Text without control characters.
+fn readable(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.chars().filter(|letter| matches!(letter, '\n' | '\t') || !letter.is_control()).collect()
+}

@@ -1,0 +1,97 @@
+//! What a handler is given of a delivery: the event as JSON, or a batch's events as an array; and the same in variables
+//! (behaviour E35).
+
+use super::Delivered;
+use serde_json::Value;
+
+/// A delivery, as handlers are given it.
+#[derive(Clone, Debug)]
+pub struct Input {
+    subscription: String,
+    delivered: Delivered,
+}
+
+impl Input {
+    /// Of this subscription.
+    pub fn new(subscription: &str, delivered: Delivered) -> Self {
+        Self { subscription: subscription.to_owned(), delivered }
+    }
+
+    fn events(&self) -> &[Value] {
+        match &self.delivered {
+            Delivered::Event(event) => std::slice::from_ref(event),
+            Delivered::Batch(events) => events,
+        }
+    }
+
+    /// The events' ids.
+    pub fn ids(&self) -> Vec<&str> {
+        self.events().iter().filter_map(|event| event["id"].as_str()).collect()
+    }
+
+    /// The event, or the array of a batch.
+    pub fn json(&self) -> String {
+        match &self.delivered {
+            Delivered::Event(event) => event.to_string(),
+            Delivered::Batch(events) => Value::from(events.clone()).to_string(),
+        }
+    }
+
+    /// What the notification carries: the subscription with the event, or with the events of a batch.
+    pub fn params(&self) -> Value {
+        match &self.delivered {
+            Delivered::Event(event) => serde_json::json!({"subscriptionId": self.subscription, "event": event}),
+            Delivered::Batch(events) => serde_json::json!({"subscriptionId": self.subscription, "events": events}),
+        }
+    }
+
+    /// The variables. What belongs to one event is left out of a batch.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let named = |name: &str, value: String| (format!("MCPE_{name}"), value);
+        let mut all = vec![
+            named("SUBSCRIPTION_ID", self.subscription.clone()),
+            named("EVENT_COUNT", self.events().len().to_string()),
+            named("EVENT_JSON", self.json()),
+        ];
+        if let Delivered::Event(event) = &self.delivered {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let tags: Vec<String> = event["metadata"]["tags"].as_array().into_iter().flatten().map(text).collect();
+            all.extend([
+                named("EVENT_ID", text(&event["id"])),
+                named("EVENT_TYPE", text(&event["type"])),
+                named("EVENT_PRIORITY", text(&event["metadata"]["priority"])),
+                named("EVENT_TIMESTAMP", text(&event["metadata"]["timestamp"])),
+                named("EVENT_TAGS", tags.join(",")),
+                named("EVENT_DATA", event["data"].to_string()),
+            ]);
+        }
+        // The system takes none with a NUL in it.
+        all.iter_mut().for_each(|(_, value)| value.retain(|letter| letter != '\0'));
+        all
+    }
+}
+
+/// Puts variables into a text where it says `$NAME` or `${NAME}`, once: what is put in is not looked at again. Other
+/// names stay as they are.
+pub fn expand(text: &str, variables: &[(String, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let (name, end) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            Some((name, _)) => (name, name.len() + 2),
+            None => {
+                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                let end = after.find(|letter| !is_name(letter)).unwrap_or(after.len());
+                (&after[..end], end)
+            }
+        };
+        match variables.iter().find(|(known, _)| known == name) {
+            Some((_, value)) => out.push_str(value),
+            None => out.push_str(&rest[at..at + 1 + end]),
+        }
+        rest = &after[end..];
+    }
+    out + rest
+}

@@ -1,0 +1,218 @@
+//! The keeper of a foreign command: a process of this program between whoever runs the command and the command, which
+//! ends it in time and leaves nothing of it behind.
+//!
+//! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
+//! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
+//! cannot look into the keeper.
+//!
+//! Never: what the command is for.
+
+use super::http::whole;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
+    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
+};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+    set_capabilities_secure_bits, set_no_new_privs,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// The first argument by which a keeper is asked for.
+const KEEPER: &str = "__keep";
+/// How long a command that was asked to end may take for that.
+pub const GRACE: Duration = Duration::from_secs(1);
+
+/// How a command ended; the keeper writes it to its standard output as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its exit code, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signal: Option<i32>,
+    /// It took too long.
+    #[serde(default)]
+    pub late: bool,
+    /// The keeper was told to end it.
+    #[serde(default)]
+    pub told: bool,
+    /// How many other processes of it were still there, and were ended.
+    #[serde(default)]
+    pub left: u64,
+    /// Why it could not be started.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unstarted: Option<String>,
+}
+
+/// A keeper for a command, to be spawned: its standard output is for [`Kept`], its standard error for all that the
+/// command says. Environment and folder are the command's. A TERM makes it end the command.
+///
+/// # Errors
+/// This program cannot be found.
+pub fn keeper(argv: &[OsString], limit: Duration) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(KEEPER).arg(std::process::id().to_string()).arg(limit.as_millis().to_string()).args(argv);
+    // What ends its starter's terminal is not for it: it ends by itself.
+    command.process_group(0);
+    Ok(command)
+}
+
+/// Nobody of the same user can look into this process any more: not at its environment, not at its memory.
+///
+/// # Errors
+/// The system refused.
+pub fn hide() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Keeps a command where this process was started as a keeper; its exit code is then to be this process's.
+pub fn keep_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != KEEPER {
+        return None;
+    }
+    let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
+    let (parent, limit) = (number(args.next())?, number(args.next())?);
+    let argv: Vec<OsString> = args.collect();
+    let kept = keep(parent, Duration::from_millis(limit), &argv).unwrap_or_else(|error| Kept::unstarted(&error));
+    let told = serde_json::to_string(&kept).unwrap_or_default();
+    // Who does not listen any more does not care.
+    let _ = writeln!(io::stdout(), "{told}");
+    Some(ExitCode::SUCCESS)
+}
+
+impl Kept {
+    fn unstarted(error: &io::Error) -> Self {
+        Self { code: None, signal: None, late: false, told: false, left: 0, unstarted: Some(whole(error)) }
+    }
+}
+
+fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
+    let Some((program, arguments)) = argv.split_first() else { return Err(io::Error::other("no command was given")) };
+    let (told, tells) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
+    }
+    set_child_subreaper(Some(getpid()))?;
+    renounce();
+    hide()?;
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
+        return Err(io::Error::other("whoever started it is gone"));
+    }
+    let (child, alive) = start(program, arguments)?;
+    let late = !is_over(&alive, Some(&told), limit);
+    let told = late && is_readable(&told);
+    if late {
+        let _ = kill_process_group(child, Signal::TERM);
+        is_over(&alive, None, GRACE);
+    }
+    let (status, left) = end_all(child)?;
+    let code = status.and_then(WaitStatus::exit_status);
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    Ok(Kept { code, signal, late: late && !told, told, left, unstarted: None })
+}
+
+/// Starts the command in a group of its own. All that it says goes to standard error.
+fn start(program: &OsStr, arguments: &[OsString]) -> io::Result<(Pid, OwnedFd)> {
+    let says: OwnedFd = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::from(says)).process_group(0);
+    let child = command.spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
+}
+
+/// No capabilities now or later, whoever runs this: no more than any other process of the user can.
+fn renounce() {
+    let none = CapabilitySet::empty();
+    // Where a step is refused there was nothing to give up.
+    let _ = set_no_new_privs(true);
+    let _ = set_capabilities_secure_bits(CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED);
+    let _ = clear_ambient_capability_set();
+    let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
+}
+
+/// Waits for a process to end; `false` where the time is over before, or somebody tells us to end it.
+fn is_over(alive: &OwnedFd, told: Option<&UnixStream>, limit: Duration) -> bool {
+    let began = Instant::now();
+    loop {
+        let rest = limit.saturating_sub(began.elapsed());
+        let rest =
+            Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
+        let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
+        fds.extend(told.map(|told| PollFd::new(told, PollFlags::IN)));
+        match poll(&mut fds, Some(&rest)) {
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) | Ok(0) => return false,
+            Ok(_) => return !fds[0].revents().is_empty(),
+        }
+    }
+}
+
+fn is_readable(stream: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(stream, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+/// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there were.
+fn end_all(child: Pid) -> io::Result<(Option<WaitStatus>, u64)> {
+    let (mut status, mut left) = (None, BTreeSet::new());
+    loop {
+        while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
+            if pid == child {
+                status = Some(ended);
+            }
+        }
+        let all = descendants()?;
+        if all.is_empty() {
+            return Ok((status, left.len() as u64));
+        }
+        for pid in all {
+            if kill_process(pid, Signal::KILL).is_ok() && pid != child {
+                left.insert(pid.as_raw_pid());
+            }
+        }
+        // One of our own ends now; those of others become ours.
+        if let Ok(Some((pid, ended))) = wait(WaitOptions::empty())
+            && pid == child
+        {
+            status = Some(ended);
+        }
+    }
+}
+
+/// All processes below this one that have not ended.
+fn descendants() -> io::Result<Vec<Pid>> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        // It may have ended meanwhile.
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        // After the name, which may hold anything: the state and the parent.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let (state, parent) = (fields.next(), fields.next().and_then(|parent| parent.parse::<i32>().ok()));
+        if let Some(parent) = parent.filter(|_| !matches!(state, Some("Z" | "X"))) {
+            parents.push((pid, parent));
+        }
+    }
+    let mut found = vec![getpid().as_raw_pid()];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        found.extend(parents.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    Ok(found[1..].iter().filter_map(|pid| Pid::from_raw(*pid)).collect())
+}

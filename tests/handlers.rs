@@ -1,0 +1,400 @@
+//! Duty: hold the handlers of subscriptions to their limits, through the real server and real processes: what may run,
+//! what it gets, what it cannot get, and that nothing of it is left (seed 004, Security Considerations 4).
+#![cfg(target_os = "linux")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
+
+#[expect(dead_code, reason = "each test file uses its part of the stage")]
+mod common;
+#[expect(dead_code, reason = "each test file uses its part of the web")]
+#[path = "common/web.rs"]
+mod web;
+
+use common::{BINARY, Live, Stage, lives, until};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use web::{Reply, Step, Web};
+
+const SECRET: &str = "hunter2-0451";
+
+/// A server that runs handlers, and the host that the test plays.
+struct Server<'a> {
+    stage: &'a Stage,
+    process: Live,
+    asked: i64,
+}
+
+impl<'a> Server<'a> {
+    fn start(stage: &'a Stage, words: &[&str]) -> Self {
+        let mut command = stage.mcpreel(&[&["serve", "--report", "facts", "--record", "s.reel"], words].concat());
+        command.env("API_TOKEN", SECRET);
+        let mut server = Self { stage, process: Live::start(command), asked: 0 };
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}});
+        server.ask("initialize", params);
+        server.process.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.asked += 1;
+        let id = self.asked;
+        self.process.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.process.message(|message| message["id"] == id)["result"].clone()
+    }
+
+    fn tool(&mut self, name: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({"name": name, "arguments": arguments}))
+    }
+
+    fn subscribe(&mut self, handler: Value) {
+        let made = self.tool("events_subscribe", json!({"handler": handler}));
+        assert_eq!(made["structuredContent"]["status"], "active", "{made}");
+    }
+
+    fn publish(&mut self, data: Value) {
+        self.tool("emit", json!({"kind": "event", "type": "build.done", "priority": "high", "data": data}));
+    }
+
+    fn runs(&self) -> Vec<Value> {
+        let facts = String::from_utf8(self.stage.read("facts")).expect("text");
+        let facts = facts.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        facts.filter(|fact| fact["report"] == "handler" && fact["state"] == "ended").collect()
+    }
+
+    /// The next run that ended.
+    fn ended(&self, at: usize) -> Value {
+        until("the handler to end", || self.runs().get(at).cloned())
+    }
+
+    /// What came of a bash handler with this script.
+    fn bash(&mut self, script: &str, more: Value) -> Value {
+        let mut handler = json!({"type": "bash", "command": script});
+        handler.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        self.subscribe(handler);
+        self.publish(json!({"n": 1}));
+        self.ended(0)
+    }
+
+    /// Ends; gives back the handlers' notes in the reel.
+    fn end(self) -> Vec<Value> {
+        let output = self.process.end();
+        assert_eq!(output.code(), 0, "{output:?}");
+        let events = self.stage.events("s.reel");
+        events.into_iter().filter(|event| event["event"] == "note").collect()
+    }
+}
+
+/// Processes that a script has written down.
+fn pids(stage: &Stage, name: &str) -> Vec<i32> {
+    let text = String::from_utf8(stage.read(name)).expect("text");
+    text.split_whitespace().map(|pid| pid.parse().expect("a process id")).collect()
+}
+
+#[test]
+fn e33_a_handler_that_is_not_allowed_is_refused_and_nothing_runs() {
+    let stage = Stage::new();
+    for words in [&[][..], &["--allow-handlers", "webhook,agent"]] {
+        let mut server = Server::start(&stage, words);
+        let handler = json!({"handler": {"type": "bash", "command": "touch ran"}});
+        let refused = server.tool("events_subscribe", handler);
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(refused["content"][0]["text"].to_string().contains("bash handlers are not allowed"), "{refused}");
+        server.publish(json!({}));
+        server.process.end();
+        assert!(!stage.path("ran").exists());
+        let _ = std::fs::remove_file(stage.path("s.reel"));
+    }
+}
+
+#[test]
+fn e35_a_handler_gets_its_event_and_its_run_stands_in_the_reel() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let data = json!({"x": "'; touch pwned; $(touch pwned) `touch pwned`"});
+    for (at, handler) in [
+        json!({"type": "bash", "command": "cat > stdin"}),
+        json!({"type": "bash", "command": "printf %s \"$1\" > args; :", "input": "args"}),
+        json!({"type": "bash", "command": "printf '%s|' > env", "input": "env",
+            "args": ["$MCPE_EVENT_TYPE", "$MCPE_EVENT_DATA", "$PATH"]}),
+        json!({"type": "bash", "command": "echo $MCPE_EVENT_DATA $MCPE_EVENT_PRIORITY; exit 3", "input": "env"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        server.subscribe(handler);
+        server.publish(data.clone());
+        until("all to end", || (server.runs().len() == (at + 1) * (at + 2) / 2).then_some(()));
+    }
+    let read = |name: &str| serde_json::from_slice::<Value>(&stage.read(name)).expect("JSON");
+    assert_eq!((&read("stdin")["data"], &read("args")["data"]), (&data, &data));
+    let words = String::from_utf8(stage.read("env")).expect("text");
+    assert_eq!(words, format!("build.done|{data}|$PATH|"));
+    assert!(!stage.path("pwned").exists(), "what stands in an event is data");
+    let last = server.runs().into_iter().find(|run| run["exit_code"] == 3).expect("the last one");
+    assert_eq!((&last["outcome"], &last["kind"]), (&json!("failed"), &json!("bash")));
+    assert!(last["output"].to_string().contains("touch pwned") && last["output"].to_string().contains("high"));
+    let runs = server.runs().len();
+    let notes = server.end();
+    assert_eq!(notes.len(), 2 * runs, "each begins and ends: {notes:?}");
+    let note = notes.iter().find(|note| note.to_string().contains(r#""exit_code":3"#)).expect("kept").to_string();
+    for member in ["subscription", "event_ids", "outcome", "duration_ms", "bytes", "attempt"] {
+        assert!(note.contains(&format!("\"{member}\":")), "{member}: {note}");
+    }
+    stage.ok(&["validate", "s.reel"]);
+}
+
+#[test]
+fn e33_a_handler_that_forks_leaves_no_child_behind() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let script = r#"sleep 600 & echo $! >> pids
+        setsid sleep 601 & echo $! >> pids
+        (setsid bash -c 'trap "" TERM HUP; setsid sleep 602 & echo $! $$ >> pids; echo done > deep; exec sleep 603' &)
+        while [ ! -e deep ]; do sleep 0.01; done; echo out"#;
+    let run = server.bash(script, json!({}));
+    assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("out\n")), "{run}");
+    assert!(run["left_behind"].as_u64() >= Some(4), "{run}");
+    let pids = pids(&stage, "pids");
+    assert_eq!((pids.len(), pids.iter().filter(|pid| lives(**pid)).count()), (4, 0), "{pids:?}");
+    assert!(server.process.is_running());
+    server.end();
+}
+
+#[test]
+fn e33_a_handler_that_floods_is_cut_and_ended() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-timeout", "300ms"]);
+    let run = server.bash("yes flooding", json!({"timeout": 3_600_000}));
+    assert_eq!((&run["outcome"], &run["truncated"]), (&json!("timed_out"), &json!(true)));
+    let kept = run["output"].as_str().expect("its beginning");
+    assert!(kept.len() <= 16 << 10 && kept.starts_with("flooding\nflooding"), "{}", kept.len());
+    assert!(run["bytes"].as_u64() > Some(16 << 10), "{}", run["bytes"]);
+    server.end();
+}
+
+#[test]
+fn e33_a_handler_that_ignores_term_is_killed_with_all_its_children() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let script =
+        "trap '' TERM; echo $$ >> pids; bash -c 'echo $$ >> pids; exec sleep 600' & while :; do sleep 600; done";
+    let began = Instant::now();
+    let run = server.bash(script, json!({"timeout": 200}));
+    assert_eq!(run["outcome"], "timed_out", "{run}");
+    assert!(began.elapsed() >= Duration::from_secs(1), "it had a moment to end by itself");
+    let pids = pids(&stage, "pids");
+    assert_eq!((pids.len(), pids.iter().filter(|pid| lives(**pid)).count()), (2, 0), "{pids:?}");
+    server.end();
+}
+
+#[test]
+fn e33_a_handler_learns_no_secret_and_has_no_privileges() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-secret", "API_TOKEN@127.0.0.1"]);
+    let script = r#"env | cut -d= -f1 | sort | tr '\n' ' ' > names
+        env > all; tr '\0' '\n' < /proc/self/environ >> all
+        for of in /proc/[0-9]*; do tr '\0' '\n' < $of/environ >> all; cat $of/cmdline >> all; ls -l $of/fd >> all; done 2>/dev/null
+        server=$(cut -d' ' -f4 /proc/$PPID/stat); echo $server > server
+        (tr '\0' '\n' < /proc/$server/environ) > parent 2>&1 && echo readable >> parent
+        grep -E 'CapEff|NoNewPrivs' /proc/self/status > status"#;
+    let run = server.bash(script, json!({"env": {"MINE": "1"}}));
+    assert_eq!(run["outcome"], "done", "{run}");
+    let text = |name: &str| String::from_utf8_lossy(&stage.read(name)).into_owned();
+    assert_eq!(pids(&stage, "server"), [server.process.pid()], "it looked where the secret is");
+    assert!(!text("all").contains(SECRET), "nowhere");
+    assert!(!text("parent").contains(SECRET) && !text("parent").contains("readable"), "{}", text("parent"));
+    let names = text("names");
+    let allowed = ["HOME", "LANG", "MINE", "OLDPWD", "PATH", "PWD", "SHLVL", "TZ", "_"];
+    assert!(names.split_whitespace().all(|name| allowed.contains(&name)), "{names}");
+    assert!(text("status").contains("CapEff:\t0000000000000000"), "{}", text("status"));
+    assert!(text("status").contains("NoNewPrivs:\t1"), "{}", text("status"));
+    let notes = server.end();
+    assert!(!format!("{notes:?}").contains(SECRET));
+}
+
+#[test]
+fn e33_what_runs_ends_with_its_session_and_with_its_server() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let script = "echo $$ > pid; setsid sleep 600 & echo $! >> pid; touch begun; wait";
+    server.subscribe(json!({"type": "bash", "command": script}));
+    server.publish(json!({}));
+    until("it to begin", || stage.path("begun").exists().then_some(()));
+    let notes = server.end();
+    assert!(notes.last().expect("kept").to_string().contains(r#""outcome":"stopped""#), "{notes:?}");
+    assert!(pids(&stage, "pid").iter().all(|pid| !lives(*pid)));
+
+    let _ = (std::fs::remove_file(stage.path("begun")), std::fs::remove_file(stage.path("s.reel")));
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    server.subscribe(json!({"type": "bash", "command": script}));
+    server.publish(json!({}));
+    until("it to begin", || stage.path("begun").exists().then_some(()));
+    server.process.signal("KILL");
+    until("all to end", || pids(&stage, "pid").iter().all(|pid| !lives(*pid)).then_some(()));
+}
+
+#[test]
+fn e33_a_handler_that_ends_its_keeper_is_told_as_failed() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash("kill -KILL $PPID", json!({}));
+    assert!(run["outcome"] == "failed" && run["why"].to_string().contains("keeper"), "{run}");
+    server.end();
+}
+
+#[test]
+fn e33_what_cannot_be_started_is_told() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-shell", "no-such-sandbox -c"]);
+    let run = server.bash("echo", json!({}));
+    assert_eq!(run["outcome"], "not_started", "{run}");
+    server.end();
+    let _ = std::fs::remove_file(stage.path("s.reel"));
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash("echo", json!({"cwd": "no/such/folder"}));
+    assert!(run["outcome"] == "not_started" && run["why"].to_string().contains("no/such/folder"), "{run}");
+    server.end();
+    for (words, hint) in [
+        (&["--handler-secret", "API_TOKEN@127.0.0.1"][..], "--allow-handlers"),
+        (&["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN"], "NAME@HOST"),
+        (&["--allow-handlers", "webhook", "--handler-secret", "UNSET_TOKEN@h"], "UNSET_TOKEN"),
+        (&["--allow-handlers", "bash", "--handler-dir", "nowhere"], "nowhere"),
+        (&["--allow-handlers", "pigeon"], "pigeon"),
+    ] {
+        let output = stage.run(&[&["serve"], words].concat(), "");
+        assert!(output.code() == 2 && output.err().contains(hint), "{words:?}: {output:?}");
+    }
+}
+
+#[test]
+fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
+    let stage = Stage::new();
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let web = Web::start(move |asked| {
+        match (asked.target.as_str(), tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+            ("/in", 0) => Reply::text(503, "text/plain", "busy").with("Retry-After", "0"),
+            ("/in", _) => Reply::empty(307).with("Location", "/moved"),
+            _ => Reply::json(200, &json!({"taken": true})),
+        }
+    });
+    let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN@127.0.0.1"]);
+    let headers = json!({"Authorization": "Bearer ${API_TOKEN}"});
+    server.subscribe(json!({"type": "webhook", "url": web.url("/in"), "headers": headers}));
+    server.publish(json!({"n": 7}));
+    let outcomes: Vec<Value> = (0..3).map(|at| server.ended(at)["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["retried", "redirected", "done"]);
+    let asked = web.asked();
+    assert_eq!(asked.iter().map(|asked| asked.target.as_str()).collect::<Vec<_>>(), ["/in", "/in", "/moved"]);
+    for asked in &asked {
+        assert_eq!((asked.verb.as_str(), asked.header("content-type")), ("POST", Some("application/json")));
+        assert_eq!(asked.header("authorization"), Some(format!("Bearer {SECRET}").as_str()));
+        assert_eq!(asked.body["event"]["data"], json!({"n": 7}));
+    }
+    let refused = server.tool(
+        "events_subscribe",
+        json!({"handler": {"type": "webhook", "headers": headers,
+        "url": web.url("/in").replace("127.0.0.1", "localhost")}}),
+    );
+    assert_eq!(refused["isError"], true, "another name, another host: {refused}");
+    let notes = server.end();
+    assert!(!format!("{notes:?}").contains(SECRET));
+    let reel = stage.ok(&["export", "s.reel"]).out();
+    assert!(!reel.contains(SECRET) && reel.contains("${API_TOKEN}"));
+}
+
+#[test]
+fn e34_a_webhook_has_limits_and_follows_nobody_elsewhere() {
+    let stage = Stage::new();
+    let elsewhere = Web::start(|_| Reply::empty(200));
+    let there = elsewhere.url("/");
+    let web = Web::start(move |asked| match asked.target.as_str() {
+        "/away" => Reply::empty(307).with("Location", &there),
+        "/flood" => Reply { steps: vec![Step::Flood("flood".repeat(1000).into())], ..Reply::empty(200) },
+        _ => Reply::silent(),
+    });
+    let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-timeout", "2s"]);
+    for path in ["/away", "/flood", "/silent"] {
+        server.subscribe(json!({"type": "webhook", "url": web.url(path), "timeout": 2000}));
+    }
+    server.publish(json!({}));
+    until("all to end", || (server.runs().len() == 3).then_some(()));
+    let runs = server.runs();
+    let of = |outcome: &str| runs.iter().find(|run| run["outcome"] == outcome).unwrap_or_else(|| panic!("{runs:?}"));
+    assert_eq!(of("failed")["status"], 307);
+    assert!(elsewhere.asked().is_empty());
+    assert_eq!((&of("done")["status"], &of("done")["truncated"]), (&json!(200), &json!(true)));
+    assert!(of("done")["bytes"].as_u64() < Some(2 << 20), "{}", of("done")["bytes"]);
+    of("timed_out");
+    server.end();
+}
+
+#[test]
+fn e6_an_agent_can_be_a_program_of_the_users() {
+    let stage = Stage::new();
+    let program = "bash -c 'cat > asked; echo looks fine'";
+    let mut server = Server::start(&stage, &["--allow-handlers", "agent", "--agent-command", program]);
+    server.subscribe(json!({"type": "agent", "systemPrompt": "Judge.", "tools": ["t"], "maxTokens": 9}));
+    server.publish(json!({"n": 5}));
+    let run = server.ended(0);
+    assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("looks fine\n")), "{run}");
+    let asked: Value = serde_json::from_slice(&stage.read("asked")).expect("JSON");
+    assert_eq!(
+        (&asked["systemPrompt"], &asked["tools"], &asked["maxTokens"]),
+        (&json!("Judge."), &json!(["t"]), &json!(9))
+    );
+    assert!(asked["prompt"].to_string().contains(r#"\"n\":5"#), "{asked}");
+    server.end();
+}
+
+#[test]
+fn e6_an_agent_can_be_the_hosts_model() {
+    let stage = Stage::new();
+    let server = format!("srv={BINARY} serve --era legacy --allow-handlers agent --report facts --record s.reel");
+    let subscribe = r#"/tool srv:events_subscribe handler:='{"type":"agent","instructions":"Say what it is."}'"#;
+    let fire = "/tool srv:emit kind=event type=build.done";
+    let words = ["host", "-s", &server, "--do", subscribe, "--do", fire, "--do", "/wait 500ms"];
+    let output = stage.run(&words, "");
+    let facts = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(facts.contains(r#""outcome":"done""#) && facts.contains("echo: "), "{output:?}\n{facts}");
+}
+
+#[test]
+fn e33_each_session_of_a_listener_has_its_own_runs() {
+    let stage = Stage::new();
+    let listen = format!("unix:{}", stage.path("mcp.sock").display());
+    let plan = r#"{"after_ms":300,"fire":{"kind":"event","type":"build.done"}}"#;
+    let words = ["serve", "--listen", &listen, "--allow-handlers", "bash", "--plan", plan, "--record", "s.reel"];
+    let process = stage.start(&words);
+    until("the server to listen", || stage.path("mcp.sock").exists().then_some(()));
+    let client = |name: &str| {
+        let reel = format!("{name}.reel");
+        let mut client = stage.start(&["record", "-o", &reel, "--url", &listen]);
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": name, "version": "1"}});
+        client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        client.message(|message| message["id"] == 1);
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let handler = json!({"type": "bash", "command": format!("echo $$ > {name}; touch {name}.begun; sleep 600")});
+        let params = json!({"name": "events_subscribe", "arguments": {"handler": handler}});
+        client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+        client
+    };
+    let (one, two) = (client("one"), client("two"));
+    let begun = |name: &str| {
+        until(name, || stage.path(&format!("{name}.begun")).exists().then_some(()));
+        pids(&stage, name)[0]
+    };
+    let (first, second) = (begun("one"), begun("two"));
+    one.end();
+    until("the first one's to end", || (!lives(first)).then_some(()));
+    assert!(lives(second), "the other session goes on");
+    drop(two);
+    until("the second one's to end", || (!lives(second)).then_some(()));
+    process.signal("INT");
+    let output = process.end();
+    assert_eq!(output.code(), 0, "{output:?}");
+    let events = stage.events("s.reel");
+    let stopped = |event: &&Value| event.to_string().contains(r#""outcome":"stopped""#);
+    let streams: Vec<&Value> = events.iter().filter(stopped).map(|event| &event["stream"]).collect();
+    assert!(streams.len() == 2 && streams[0] != streams[1], "{events:?}");
+}

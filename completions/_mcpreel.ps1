@@ -454,7 +454,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--handler-dir', '--handler-dir', [CompletionResultType]::ParameterName, 'The folder where bash handlers run; their own is found from there')
             [CompletionResult]::new('--handler-shell', '--handler-shell', [CompletionResultType]::ParameterName, 'What takes a bash handler''s command as its last argument: a sandbox, as in ''bwrap --ro-bind / / bash -c''')
             [CompletionResult]::new('--handler-secret', '--handler-secret', [CompletionResultType]::ParameterName, 'Let webhooks to this host have the environment''s variable NAME where their headers say ${NAME} (repeatable)')
-            [CompletionResult]::new('--agent-command', '--agent-command', [CompletionResultType]::ParameterName, 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input')
+            [CompletionResult]::new('--agent-command', '--agent-command', [CompletionResultType]::ParameterName, 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')

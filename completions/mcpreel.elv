@@ -425,7 +425,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --handler-dir 'The folder where bash handlers run; their own is found from there'
             cand --handler-shell 'What takes a bash handler''s command as its last argument: a sandbox, as in ''bwrap --ro-bind / / bash -c'''
             cand --handler-secret 'Let webhooks to this host have the environment''s variable NAME where their headers say ${NAME} (repeatable)'
-            cand --agent-command 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input'
+            cand --agent-command 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'

@@ -408,7 +408,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeou
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-dir -d 'The folder where bash handlers run; their own is found from there' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-shell -d 'What takes a bash handler\'s command as its last argument: a sandbox, as in \'bwrap --ro-bind / / bash -c\'' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r

@@ -347,6 +347,21 @@ fn e6_an_agent_can_be_a_program_of_the_users() {
 }
 
 #[test]
+fn e33_an_agents_program_holds_no_secret_where_a_command_could_look_into_it() {
+    let stage = Stage::new();
+    for (kinds, holds) in [("agent", true), ("agent,bash", false)] {
+        let words = ["--allow-handlers", kinds, "--agent-command", "bash -c 'env > names'"];
+        let mut server = Server::start(&stage, &words);
+        server.subscribe(json!({"type": "agent"}));
+        server.publish(json!({}));
+        assert_eq!(server.ended(0)["outcome"], "done");
+        assert_eq!(String::from_utf8_lossy(&stage.read("names")).contains(SECRET), holds, "{kinds}");
+        server.end();
+        let _ = std::fs::remove_file(stage.path("s.reel"));
+    }
+}
+
+#[test]
 fn e6_an_agent_can_be_the_hosts_model() {
     let stage = Stage::new();
     let server = format!("srv={BINARY} serve --era legacy --allow-handlers agent --report facts --record s.reel");

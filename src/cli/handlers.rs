@@ -1,6 +1,6 @@
 //! Which handlers of subscriptions the built-in server may run, and with what: the options, checked.
 
-use super::error::CommandError;
+use super::error::{CommandError, ErrorKind};
 use super::target::span;
 use crate::drive::chores::{Chores, Options};
 use crate::extension::server::chore::{Kind, Permits, Secret};
@@ -33,7 +33,7 @@ pub struct HandlerArgs {
     #[arg(long = "handler-secret", value_name = "NAME@HOST", requires = "allowed")]
     handler_secrets: Vec<String>,
     /// Answer agent handlers with this program, not with the host's model: what is asked comes as JSON on its standard
-    /// input.
+    /// input. Where bash is allowed too, which could look into it, it finds as little in its environment.
     #[arg(long, value_name = "COMMAND", requires = "allowed")]
     agent_command: Option<String>,
 }
@@ -77,13 +77,14 @@ impl HandlerArgs {
         }
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
+        let is_program_bare = self.allowed.contains(&KindArg::Bash);
         let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
-        keeper::hide().map_err(|error| {
-            CommandError::new(super::error::ErrorKind::Internal, format!("cannot hide from handlers: {error}"))
-        })?;
-        let chores = Chores::new(Options { shell: words(&self.handler_shell)?, program, folder, secrets: values });
+        keeper::hide()
+            .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
+        let shell = words(&self.handler_shell)?;
+        let chores = Chores::new(Options { shell, program, is_program_bare, folder, secrets: values });
         Ok(Some(Allowed { permits, chores }))
     }
 }

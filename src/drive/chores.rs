@@ -31,6 +31,8 @@ pub struct Options {
     pub shell: Vec<OsString>,
     /// The user's program that answers in the place of a model.
     pub program: Option<Vec<OsString>>,
+    /// That program finds no more in its environment than scripts do: a script could look into it.
+    pub is_program_bare: bool,
     /// The folder where scripts run.
     pub folder: PathBuf,
     /// What headers may hold: the values by their names and the hosts that may get them.
@@ -99,8 +101,7 @@ impl Chores {
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
         let mut command = keeper(&argv, script.limit)?;
-        let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-        command.env_clear().envs(lent).envs(script.environment.iter().cloned());
+        bare(&mut command).envs(script.environment.iter().cloned());
         let folder =
             script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
         std::fs::read_dir(&folder).map_err(|error| io::Error::other(format!("cannot run in {folder:?}: {error}")))?;
@@ -111,7 +112,11 @@ impl Chores {
     fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<Outcome> {
         let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
         let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
-        self.keep(key, keeper(argv, asked.limit)?, input, asked.limit)
+        let mut command = keeper(argv, asked.limit)?;
+        if self.options.is_program_bare {
+            bare(&mut command);
+        }
+        self.keep(key, command, input, asked.limit)
     }
 
     /// Waits for a keeper to tell how its command ended.
@@ -188,6 +193,12 @@ impl Chores {
         };
         wanted.headers.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
     }
+}
+
+/// Leaves a command no more of our environment than what is lent.
+fn bare(command: &mut Command) -> &mut Command {
+    let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(lent)
 }
 
 /// Brings an outcome exactly once.

@@ -221,6 +221,30 @@ fn e11_who_unsubscribes_or_goes_leaves_nothing_that_begins_later() {
 }
 
 #[test]
+fn e11_what_is_under_way_at_the_end_is_not_tried_again() {
+    for is_session in [false, true] {
+        for outcome in [
+            json!({"end": "unreached", "why": "no"}),
+            json!({"end": "answered", "status": 503}),
+            json!({"end": "answered", "status": 307, "location": "/other"}),
+        ] {
+            let mut host = Host::allowed(&[Kind::Webhook]);
+            let id = host.handled_by(webhook());
+            host.publish(1);
+            if is_session {
+                let outputs = host.server.end(host.now);
+                host.sort(outputs);
+            } else {
+                host.tool("events_unsubscribe", &json!({"subscriptionId": id}));
+            }
+            host.came(outcome);
+            host.wait(Duration::from_secs(3600));
+            assert_eq!((host.outcomes(), host.errands.len()), (vec!["failed"], 0));
+        }
+    }
+}
+
+#[test]
 fn f8_an_agent_is_the_hosts_model_by_a_proposal_or_by_mcp() {
     let config = || allowing(&[Kind::Agent]);
     let agent = json!({"type": "agent", "systemPrompt": "Be short.", "maxTokens": 50});

@@ -33,6 +33,8 @@ struct Run {
     /// Counts from 1.
     attempt: u32,
     hops: u32,
+    /// It is not tried again: its subscription or the session is over.
+    is_last: bool,
     /// Where the webhook was sent to instead.
     url: Option<String>,
     /// When it was begun, since the connection began.
@@ -71,6 +73,7 @@ impl Handlers {
             input: Input::new(subscription, events),
             attempt: 1,
             hops: 0,
+            is_last: false,
             url: None,
             began: cx.now(),
         };
@@ -141,7 +144,8 @@ impl Handlers {
         self.go(settings, cx);
     }
 
-    /// A subscription is gone: what waits for it is not begun any more. What is under way goes on.
+    /// A subscription is gone: what waits for it is not begun any more. What is under way goes on, and is not tried
+    /// again.
     pub fn forget(&mut self, subscription: &str, cx: &mut dyn ServerCx) {
         self.drop_where(|run| run.subscription == subscription, "the subscription was removed", cx);
     }
@@ -152,6 +156,7 @@ impl Handlers {
     }
 
     fn drop_where(&mut self, goes: impl Fn(&Run) -> bool, why: &str, cx: &mut dyn ServerCx) {
+        self.under_way.values_mut().filter(|run| goes(run)).for_each(|run| run.is_last = true);
         let asleep = std::mem::take(&mut self.asleep);
         let (gone, asleep) = asleep.into_iter().partition(|(_, run)| goes(run));
         self.asleep = asleep;
@@ -180,7 +185,7 @@ impl Run {
             End::Stopped => Verdict::Over("stopped"),
             End::Unstarted { .. } => Verdict::Over("not_started"),
             End::Answered { status: 307 | 308, location: Some(location), .. } => match self.elsewhere(location) {
-                Some(url) if self.hops < MOST_HOPS => Verdict::Elsewhere(url),
+                Some(url) if self.hops < MOST_HOPS && !self.is_last => Verdict::Elsewhere(url),
                 _ => Verdict::Over("failed"),
             },
             End::Answered { status: 429 | 500..=599, retry_after, .. } => {
@@ -193,7 +198,7 @@ impl Run {
     }
 
     fn again(&self, asked: Option<Duration>, settings: &Settings) -> Verdict {
-        if self.attempt >= settings.webhook_attempts || !self.handler.is_webhook() {
+        if self.attempt >= settings.webhook_attempts || !self.handler.is_webhook() || self.is_last {
             return Verdict::Over("failed");
         }
         let back_off = BACK_OFF.saturating_mul(1 << (self.attempt - 1).min(16));

@@ -16,14 +16,14 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     /// An error at a place of this text.
-    pub(super) fn new(text: &str, place: Place, why: impl Into<String>) -> Self {
+    pub fn new(text: &str, place: Place, why: impl Into<String>) -> Self {
         let at = usize::try_from(place.line).unwrap_or(0);
         let line = text.lines().nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
         Self { place, why: why.into(), line }
     }
 
     /// What the reader of YAML says.
-    pub(super) fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
+    pub fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
         let place = error.location().map(|at| Place { line: at.line(), column: at.column() }).unwrap_or_default();
         let plain = error.without_snippet().to_string();
         // The place is told once, by us.

@@ -17,6 +17,9 @@ pub struct Document {
     /// What it is for.
     #[serde(default)]
     pub name: String,
+    /// Values that stand for `{names}` everywhere else in the file; `--value` says otherwise.
+    #[serde(default)]
+    pub values: Map<String, Value>,
     /// Hooks that the server declares.
     #[serde(default)]
     pub hooks: Vec<Placed<HookPart>>,
@@ -27,7 +30,7 @@ pub struct Document {
     #[serde(default)]
     pub rules: Vec<Placed<RulePart>>,
     /// What the proposals are to do otherwise, as `serve --set` takes it: proposal to option to value.
-    #[schemars(with = "Map<String, Value>")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub settings: Option<Placed<Value>>,
 }
 
@@ -79,7 +82,7 @@ pub struct TestPart {
     /// Where, as a JSON Pointer; the whole without it.
     #[serde(default)]
     pub pointer: String,
-    /// It is this.
+    /// It is this; what is not there is null.
     #[serde(default, deserialize_with = "given")]
     pub equals: Option<Value>,
     /// This regular expression matches somewhere in its text: itself, or written as JSON.

@@ -13,7 +13,6 @@ use globset::{GlobBuilder, GlobMatcher};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -217,27 +216,31 @@ enum Want {
 }
 
 impl Test {
+    /// What is not there is null, and has no text.
     fn fits(&self, value: &Value) -> bool {
-        let Some(found) = value.pointer(&self.pointer) else { return false };
-        let text: Cow<'_, str> = template::text(found);
+        let found = value.pointer(&self.pointer);
+        let has_text = |test: &dyn Fn(&str) -> bool| found.is_some_and(|found| test(&template::text(found)));
         match &self.want {
-            Want::Equal(wanted) => found == wanted,
-            Want::Regex(regex) => regex.is_match(&text),
-            Want::Glob(glob) => glob.is_match(&*text),
+            Want::Equal(wanted) => found.unwrap_or(&Value::Null) == wanted,
+            Want::Regex(regex) => has_text(&|text| regex.is_match(text)),
+            Want::Glob(glob) => has_text(&|text| glob.is_match(text)),
         }
     }
 }
 
 impl Plan {
-    /// Reads an overlay from YAML.
+    /// Reads an overlay from YAML; `values` stand in place of its own of the same names.
     ///
     /// # Errors
     /// The first thing that is wrong with it: its form, or what it says.
-    pub fn read(text: &str) -> Result<Self, ScenarioError> {
+    pub fn read(text: &str, values: &[(String, String)]) -> Result<Self, ScenarioError> {
         let options = serde_saphyr::options! { strict_booleans: true };
         let document: Document = serde_saphyr::from_str_with_options(text, options)
             .map_err(|error| ScenarioError::from_yaml(text, &error))?;
-        Reader { text, plan: Self { name: document.name.clone(), ..Self::default() } }.read(document)
+        let mut known = document.values.clone();
+        known.extend(values.iter().map(|(name, value)| (name.clone(), value.clone().into())));
+        let plan = Self { name: document.name.clone(), ..Self::default() };
+        Reader { text, values: Value::Object(known), plan }.read(document)
     }
 
     /// The settings of the server that lends its rooms: what it is called, seed and clock are the caller's.
@@ -258,6 +261,7 @@ type Result<T, E = ScenarioError> = std::result::Result<T, E>;
 
 struct Reader<'a> {
     text: &'a str,
+    values: Value,
     plan: Plan,
 }
 
@@ -304,7 +308,7 @@ impl Reader<'_> {
             self.plan.tools.push(HookTool { name, answering });
         }
         put("priority", Some(priority.into()));
-        let hook = Value::Object(hook);
+        let hook = template::fill(&Value::Object(hook), &self.values);
         let given = [&hook["context"], &hook["context_tool"]];
         if given.iter().filter(|given| !given.is_null()).count() != 1 {
             return Err(self.wrong(place, "a hook has exactly one of context, context_tool and answer"));
@@ -321,7 +325,8 @@ impl Reader<'_> {
         let AnswerPart { tool, arguments, text, unless } = part;
         self.plan.named.push((tool.clone(), place.line));
         let unless = unless.map(|test| self.test(test, place)).transpose()?;
-        Ok(Answering { tool, arguments: Value::Object(arguments), text, unless })
+        let arguments = template::fill(&Value::Object(arguments), &self.values);
+        Ok(Answering { tool, arguments, text: template::fill_text(&text, &self.values), unless })
     }
 
     fn rule(&self, part: RulePart, place: Place) -> Result<Rule> {
@@ -335,7 +340,7 @@ impl Reader<'_> {
             let why = format!("an overlay sends a {}, not {:?}", KINDS.join(", "), fired.kind());
             return Err(self.wrong(fire.place, why));
         }
-        let mut fire = fire.value;
+        let mut fire = template::fill(&fire.value, &self.values);
         if fired.kind() == "push" && fire.get("featureSet").is_none() {
             fire["featureSet"] = PUSH_SET.into();
         }
@@ -355,10 +360,13 @@ impl Reader<'_> {
             after.map(|after| Ok(When::Time(after.0, false))),
             every,
             file.map(|file| {
+                let file = template::fill_text(&file, &self.values);
                 let file = file.strip_prefix("./").unwrap_or(&file).to_owned();
                 Ok(When::File(file.clone(), self.glob(&file, true, place)?))
             }),
-            resource.map(|uri| Ok(When::Resource(uri.clone(), self.glob(&uri, false, place)?))),
+            resource
+                .map(|uri| template::fill_text(&uri, &self.values))
+                .map(|uri| Ok(When::Resource(uri.clone(), self.glob(&uri, false, place)?))),
         ];
         let mut found = found.into_iter().flatten();
         match (found.next(), found.next()) {

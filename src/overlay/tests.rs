@@ -28,7 +28,7 @@ fn words(outputs: Vec<Output>) -> Vec<String> {
 
 impl Stage {
     fn new(yaml: &str) -> Self {
-        let plan = Plan::read(yaml).unwrap_or_else(|error| panic!("{error}"));
+        let plan = Plan::read(yaml, &[]).unwrap_or_else(|error| panic!("{error}"));
         let setting = Setting { id_prefix: PREFIX.to_owned(), seed: 1, wall_base_ns: 1_700_000_000_000_000_000 };
         Self { overlay: Overlay::new(plan, setting), now: Duration::ZERO }
     }
@@ -367,6 +367,19 @@ fn a_handshake_that_fails_adds_nothing_and_one_that_comes_again_begins_anew() {
 }
 
 #[test]
+fn values_stand_for_their_names_and_can_be_given() {
+    let yaml = "values: {who: you, most: 3}\nconversation: [{tool: recall, arguments: {who: '{who}', most: '{most}', \
+        query: '{content}'}, text: '{who}: {text}'}]";
+    for (values, who) in [(vec![], "you"), (vec![("who".to_owned(), "me".to_owned())], "me")] {
+        let plan = Plan::read(yaml, &values).expect("readable");
+        let answering = &plan.conversation[0];
+        assert_eq!(answering.arguments, json!({"who": who, "most": 3, "query": "{content}"}));
+        let result = json!({"content": [{"type": "text", "text": "hi"}]});
+        assert_eq!(answering.word(&result, &json!({})), Some(format!("{who}: hi")));
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_file_is_told_with_its_line() {
     for (yaml, line, words) in [
         ("hooks:\n  - {event: session_strat, priority: important, context: x}", 2, "this is no hook"),
@@ -393,7 +406,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         ("name: x\nhook: []", 2, "hook"),
         ("conversation:\n  - {arguments: {}}", 2, "tool"),
     ] {
-        let error = Plan::read(yaml).expect_err(yaml);
+        let error = Plan::read(yaml, &[]).expect_err(yaml);
         assert_eq!(error.place.line, line, "{yaml}: {error}");
         assert!(error.to_string().contains(words), "{yaml}: {error}");
     }

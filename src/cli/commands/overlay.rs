@@ -4,7 +4,7 @@ use super::record::{Keeping, about, describe, server_name, spawn_error, tell_end
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
 use crate::cli::printer::note;
-use crate::cli::target::{Target, TargetKind};
+use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, url_name};
 use crate::drive::overlay::{Hear, Told, laid_over, watch};
 use crate::drive::watch::Watch;
@@ -43,6 +43,7 @@ Examples:
   mcpreel overlay --check memory.yaml        whether the file is right
   mcpreel overlay memory.yaml -- npx -y @modelcontextprotocol/server-memory
   mcpreel overlay files.yaml -o session.reel -- npx -y @modelcontextprotocol/server-filesystem .
+  mcpreel overlay annal.yaml --value project=demo -- annal
   mcpreel overlay memory.yaml --url https://host/mcp
   mcpreel host -s memory='mcpreel overlay memory.yaml -- my-server' --say 'what did we decide?'
   mcpreel show --session memory 'injected'   what was added, while it runs
@@ -54,6 +55,9 @@ pub struct OverlayArgs {
     /// The file (YAML).
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     file: Option<PathBuf>,
+    /// A value that stands for {NAME} in the file (repeatable), in place of its own.
+    #[arg(long = "value", value_name = "NAME=VALUE", value_parser = key_value)]
+    values: Vec<(String, String)>,
     /// Check the file, and start nothing.
     #[arg(long, conflicts_with = "schema")]
     check: bool,
@@ -72,7 +76,7 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
         return context.printer.line(&text).map(|()| Outcome::Clean);
     };
     let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
-    let plan = Plan::read(&text).map_err(|error| {
+    let plan = Plan::read(&text, &args.values).map_err(|error| {
         CommandError::new(ErrorKind::Input, format!("{}: {error}", file.display()))
             .hint("docs/overlays.md describes the file; examples are in examples/overlays")
     })?;

@@ -195,7 +195,9 @@ impl Overlay {
                         self.heard(number, result, &mut out);
                     }
                     None => {
-                        let awaited = id.and_then(|id| self.awaited.remove(&id));
+                        // What is changed stands in the reel as text.
+                        let is_text = std::str::from_utf8(&message).is_ok();
+                        let awaited = id.and_then(|id| self.awaited.remove(&id)).filter(|_| is_text);
                         self.answered(now, awaited, message, &mut out);
                     }
                 }
@@ -206,7 +208,8 @@ impl Overlay {
                 let uri =
                     params.as_deref().filter(|_| method == UPDATED).and_then(|text| json::str_member(text, "uri"));
                 let uri = uri.map(|uri| uri.into_owned());
-                let is_ours = uri.as_ref().is_some_and(|uri| self.is_only_ours(uri));
+                let is_text = std::str::from_utf8(&message).is_ok();
+                let is_ours = is_text && uri.as_ref().is_some_and(|uri| self.is_only_ours(uri));
                 out.push(if is_ours { Output::Kept(message) } else { Output::Pass(TO_CLIENT, message) });
                 self.seen(now, TO_CLIENT, &method, params.as_deref(), &mut out);
                 if let Some(uri) = uri {

@@ -11,6 +11,7 @@ mod real;
 use real::{Stage, assert_reel_is_sound, describe};
 use serde_json::Value;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 
 /// Runs a host on a server behind an example, to an exit code of 0 or, where a tool is to fail, 1; the host's events.
@@ -47,6 +48,12 @@ fn injected(events: &[Value], slot: &str) -> String {
     messages.iter().filter(fits).filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
+/// The messages of a reel that a filter takes.
+fn show(stage: &Stage, reel: &str, filter: &str) -> String {
+    let words = [env!("CARGO_BIN_EXE_mcpreel"), "show", "--raw", reel, filter].map(OsString::from);
+    String::from_utf8_lossy(&stage.run(&words).stdout).into_owned()
+}
+
 #[test]
 fn the_memory_servers_graph_becomes_context() {
     let Some(stage) = Stage::set() else { return };
@@ -74,7 +81,9 @@ fn the_memory_servers_graph_becomes_context() {
 fn the_filesystem_servers_writes_and_failures_are_told() {
     let Some(stage) = Stage::set() else { return };
     if !stage.peers.filesystem().exists() {
-        return println!("skipped: server-filesystem is not installed: run tests/real/install.sh");
+        // Written to the stream itself: the harness would swallow it otherwise.
+        let reason = b"skipped: server-filesystem is not installed: run tests/real/install.sh\n";
+        return std::io::stderr().write_all(reason).expect("standard error takes a line");
     }
     let server: Vec<OsString> = vec!["node".into(), stage.peers.filesystem().into(), ".".into()];
     let words = [
@@ -88,8 +97,8 @@ fn the_filesystem_servers_writes_and_failures_are_told() {
     let events = host(&stage, "server-filesystem.yaml", "", &server, &words);
     assert!(injected(&events, "hooks.session_start").contains("Allowed directories"));
     assert!(injected(&events, "hooks.event").contains("write_file overwrites whole files"));
-    let reel = stage.mcpreel(&["show", "--format", "json", "method:push/event"], &stage.path("overlay.reel"));
-    assert!(String::from_utf8_lossy(&reel.stdout).contains("read_text_file failed: ENOENT"));
+    let reel = show(&stage, "overlay.reel", "method:push/event");
+    assert!(reel.contains("read_text_file failed: ENOENT"));
 }
 
 #[test]
@@ -108,7 +117,7 @@ fn annals_search_answers_user_messages() {
 fn a_server_that_declares_hooks_itself_keeps_its_own() {
     let Some(stage) = Stage::set() else { return };
     let events = host(&stage, "annal.yaml", "", &stage.peers.annal(), &["--do", "/turn hello"]);
-    let said = stage.mcpreel(&["show", "--raw", "event:stderr"], &stage.path("host.reel"));
-    assert!(String::from_utf8_lossy(&said.stdout).contains("the server declares hooks itself"));
+    let said = show(&stage, "host.reel", "event:stderr");
+    assert!(said.contains("the server declares hooks itself"));
     assert!(injected(&events, "instructions").contains("external server \"it\""));
 }

@@ -316,9 +316,11 @@ impl Overlay {
     /// Remembers requests whose answers are looked at.
     fn look_ahead(&mut self, id: IdKey, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
         let uri = || params.and_then(|params| json::str_member(params, "uri")).map(|uri| uri.into_owned());
+        if method == "resources/subscribe" {
+            self.client_uris.extend(uri());
+        }
         match method {
             "tools/list" => drop(self.awaited.insert(id, Awaited::Tools)),
-            "resources/subscribe" => self.client_uris.extend(uri()),
             "resources/unsubscribe" => {
                 let Some(uri) = uri() else { return };
                 self.client_uris.remove(&uri);

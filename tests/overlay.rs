@@ -307,7 +307,7 @@ fn a_wrong_file_is_told_with_its_line_and_nothing_starts() {
     let told = stage.run(&[&COMMAND[..], &["plain.py"]].concat(), "");
     assert_eq!(told.code(), 3, "{told:?}");
     let words = told.err();
-    assert!(words.contains("overlay.yaml: line 4") && words.contains("there is no kind \"remind\""), "{words}");
+    assert!(words.contains("overlay.yaml:4:11: ") && words.contains("there is no kind \"remind\""), "{words}");
     assert!(!stage.path("o.reel").exists() && !stage.path("heard").exists());
     let told = stage.run(&["overlay", "--check", "gone.yaml"], "");
     assert_eq!(told.code(), 3, "{told:?}");

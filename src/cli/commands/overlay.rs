@@ -42,10 +42,10 @@ use tokio::sync::mpsc;
 Examples:
   mcpreel overlay --check memory.yaml        whether the file is right
   mcpreel overlay memory.yaml -- npx -y @modelcontextprotocol/server-memory
-  mcpreel overlay files.yaml -o session.reel -- npx -y @modelcontextprotocol/server-filesystem .
+  mcpreel overlay files.yaml -o session.reel -- my-server .
   mcpreel overlay annal.yaml --value project=demo -- annal
   mcpreel overlay memory.yaml --url https://host/mcp
-  mcpreel host -s memory='mcpreel overlay memory.yaml -- my-server' --say 'what did we decide?'
+  mcpreel host -s x='mcpreel overlay memory.yaml -- my-server' --say hello
   mcpreel show --session memory 'injected'   what was added, while it runs
 
 docs/overlays.md describes the file, docs/overlay.schema.json is its schema; examples are in examples/overlays.
@@ -77,7 +77,7 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     };
     let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
     let plan = Plan::read(&text, &args.values).map_err(|error| {
-        CommandError::new(ErrorKind::Input, format!("{}: {error}", file.display()))
+        CommandError::document(file, &error)
             .hint("docs/overlays.md describes the file; examples are in examples/overlays")
     })?;
     if args.check {

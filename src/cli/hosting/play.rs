@@ -38,14 +38,7 @@ pub type Onlook<'a> = &'a mut dyn FnMut(Duration, &Seen<'_>) -> Result<(), Comma
 /// Reads a scenario; what is wrong points at its line.
 pub fn read(path: &Path) -> Result<Scenario, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    Scenario::read(&text).map_err(|error| {
-        let (place, line) = (error.place, &error.line);
-        let told = match place.line {
-            0 => format!("{}: {}", path.display(), error.why),
-            number => format!("{}:{number}:{}: {}", path.display(), place.column, error.why),
-        };
-        CommandError::new(ErrorKind::Input, told).hint(format!("line {}: {}", place.line, line.trim()))
-    })
+    Scenario::read(&text).map_err(|error| CommandError::document(path, &error))
 }
 
 /// Plays in virtual time.

@@ -6,7 +6,7 @@
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;
 
-use common::{BINARY, Live, Stage, until};
+use common::{BINARY, Live, Stage, lives, until};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -283,6 +283,20 @@ fn the_session_can_be_attached_to_and_the_servers_exit_code_is_passed_on() {
     assert!(context.code() == 0 && context.out().contains("uuid keys"), "{context:?}");
     client.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
     assert_eq!(client.end_with_open_stdin().code(), 7);
+}
+
+#[test]
+fn a_signal_ends_the_overlay_and_its_server_and_the_reel_is_whole() {
+    let stage = stage();
+    stage.write("plain.py", format!("import os\nopen('pid', 'w').write(str(os.getpid()))\n{PLAIN}"));
+    let mut client = start(&stage);
+    meet(&mut client);
+    let pid = String::from_utf8(stage.read("pid")).expect("text").parse().expect("a number");
+    assert!(lives(pid));
+    client.signal("TERM");
+    assert_eq!(client.end_with_open_stdin().code(), 0);
+    assert!(!lives(pid));
+    assert_eq!(stage.events("o.reel").last().expect("an event")["event"], "stream-closed");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 #[expect(dead_code, reason = "each suite uses its part")]
 mod real;
 
-use real::{Stage, assert_reel_is_sound, describe};
+use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, describe};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io::Write;
@@ -120,4 +120,34 @@ fn a_server_that_declares_hooks_itself_keeps_its_own() {
     let said = show(&stage, "host.reel", "event:stderr");
     assert!(said.contains("the server declares hooks itself"));
     assert!(injected(&events, "instructions").contains("external server \"it\""));
+}
+
+/// The TypeScript client counts what it was told, reminders too.
+fn without_count(lines: &str) -> String {
+    match lines.split_once("\"notifications/reminder\":") {
+        Some((before, after)) => {
+            before.to_owned() + after.trim_start_matches(|found: char| found != ',').trim_start_matches(',')
+        }
+        None => lines.to_owned(),
+    }
+}
+
+/// Clients of others see what they see without an overlay, though it declares what they do not know and sends it.
+#[test]
+fn clients_that_know_no_proposal_see_no_difference() {
+    let Some(stage) = Stage::set() else { return };
+    let rules = "rules: [{when: {message: {method: tools/call}}, fire: {kind: reminder, body: '{tool} was called'}}]\n\
+        conversation: [{tool: echo, arguments: {message: '{content}'}}]";
+    std::fs::write(stage.path("overlay.yaml"), rules).expect("written");
+    let server = stage.peers.server(Scenario::Everything);
+    let own = [env!("CARGO_BIN_EXE_mcpreel"), "overlay", "overlay.yaml", "-o", "overlay.reel", "--force", "--"];
+    let overlaid: Vec<OsString> = own.iter().map(OsString::from).chain(server.iter().cloned()).collect();
+    for client in [ClientKind::TypeScript, ClientKind::PythonOne, ClientKind::PythonTwo] {
+        let direct = stage.converse(client, Scenario::Everything, &server);
+        let through = stage.converse(client, Scenario::Everything, &overlaid);
+        // The handshake, which comes first, has what was added, where the client shows it.
+        let rest = |lines: &str| lines.split_once('\n').map(|(_, rest)| without_count(rest)).expect("lines");
+        assert_same_lines("through an overlay", &rest(&through), &rest(&direct));
+        assert!(show(&stage, "overlay.reel", "method:notifications/reminder").contains("was called"));
+    }
 }

@@ -39,6 +39,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
+            [CompletionResult]::new('overlay', 'overlay', [CompletionResultType]::ParameterValue, 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -504,6 +505,36 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;overlay' {
+            [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'A value that stands for {NAME} in the file (repeatable), in place of its own')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output, where there is no client')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here; `-` is standard output, where there is no client')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'A name for the reel')
+            [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'A note kept in the reel (repeatable)')
+            [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do when recording cannot keep up: hold the traffic back, or record less and say so')
+            [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'How many bytes may wait for the recorder')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Check the file, and start nothing')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'Print the file''s JSON Schema')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'mcpreel;sessions' {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
@@ -698,6 +729,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels: what was asked and answered, not when or under which id')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
+            [CompletionResult]::new('overlay', 'overlay', [CompletionResultType]::ParameterValue, 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -764,6 +796,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;host' {
+            break
+        }
+        'mcpreel;help;overlay' {
             break
         }
         'mcpreel;help;sessions' {

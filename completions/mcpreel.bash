@@ -49,6 +49,9 @@ _mcpreel() {
             mcpreel,man)
                 cmd="mcpreel__subcmd__man"
                 ;;
+            mcpreel,overlay)
+                cmd="mcpreel__subcmd__overlay"
+                ;;
             mcpreel,record)
                 cmd="mcpreel__subcmd__record"
                 ;;
@@ -156,6 +159,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__help,man)
                 cmd="mcpreel__subcmd__help__subcmd__man"
+                ;;
+            mcpreel__subcmd__help,overlay)
+                cmd="mcpreel__subcmd__help__subcmd__overlay"
                 ;;
             mcpreel__subcmd__help,record)
                 cmd="mcpreel__subcmd__help__subcmd__record"
@@ -269,7 +275,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate diff serve host sessions reel export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1297,7 +1303,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire events show stats validate diff serve host sessions reel export import wrap unwrap completions man help"
+            opts="demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1535,6 +1541,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__man)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__overlay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1910,6 +1930,96 @@ _mcpreel() {
             fi
             case "${prev}" in
                 --all)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__overlay)
+            opts="-o -H -e -v -h --value --check --schema --output --force --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --session --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --value)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --note)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-overload)
+                    COMPREPLY=($(compgen -W "block drop" -- "${cur}"))
+                    return 0
+                    ;;
+                --queue-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -36,6 +36,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
             cand host 'Be a host: run a conversation over several servers, with all that they declare'
+            cand overlay 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -473,6 +474,35 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;overlay'= {
+            cand --value 'A value that stands for {NAME} in the file (repeatable), in place of its own'
+            cand -o 'Write the reel here; `-` is standard output, where there is no client'
+            cand --output 'Write the reel here; `-` is standard output, where there is no client'
+            cand --label 'A name for the reel'
+            cand --note 'A note kept in the reel (repeatable)'
+            cand --on-overload 'What to do when recording cannot keep up: hold the traffic back, or record less and say so'
+            cand --queue-bytes 'How many bytes may wait for the recorder'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand --color 'When to colour output'
+            cand --check 'Check the file, and start nothing'
+            cand --schema 'Print the file''s JSON Schema'
+            cand --force 'Overwrite the file'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'mcpreel;sessions'= {
             cand --format 'How to print'
             cand --color 'When to colour output'
@@ -645,6 +675,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand diff 'Compare two reels: what was asked and answered, not when or under which id'
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
             cand host 'Be a host: run a conversation over several servers, with all that they declare'
+            cand overlay 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -694,6 +725,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;serve'= {
         }
         &'mcpreel;help;host'= {
+        }
+        &'mcpreel;help;overlay'= {
         }
         &'mcpreel;help;sessions'= {
         }

@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod chores;
 pub mod client;
 pub mod host;
+pub mod overlay;
 pub mod server;
 pub mod sessions;
 pub mod simulate;

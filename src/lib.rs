@@ -9,6 +9,7 @@ pub mod drive;
 pub mod exchange;
 pub mod extension;
 pub mod host;
+pub mod overlay;
 pub mod protocol;
 pub mod render;
 pub mod scenario;

@@ -16,7 +16,7 @@ mod resolve;
 mod tests;
 
 pub use error::ScenarioError;
-pub use format::{Clock, Place, schema};
+pub use format::{Clock, Place, Placed, Span, schema};
 pub use plan::{Scenario, ServerKind, ServerPlan};
 pub use player::{Fate, Player, Seen, Todo};
 pub use report::{Failure, FaultHits, Judged, Problem, Report, Verdict};

@@ -18,9 +18,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("host", &["wire", "protocol", "extension"]),
     ("server", &["wire", "protocol", "extension"]),
     ("scenario", &["wire", "trace", "extension", "session", "host", "server"]),
+    ("overlay", &["wire", "protocol", "extension", "server", "scenario"]),
     ("transport", &["wire", "protocol"]),
     ("tap", &["wire", "trace", "protocol", "transport"]),
-    ("drive", &["wire", "extension", "host", "server", "scenario", "transport"]),
+    ("drive", &["wire", "extension", "host", "server", "scenario", "overlay", "transport"]),
     ("exchange", &["wire", "trace"]),
     ("render", &["wire", "extension", "host", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
@@ -32,8 +33,13 @@ const TOKIO: &[&str] = &["transport", "tap", "drive", "cli"];
 const CLOCKS: &[&str] = &["tap", "transport", "drive", "cli", "render"];
 
 /// Where a proposal's room may be named outside `extension`; everything else, `server` too, asks the registry.
-const NAME_ROOMS: &[&str] =
-    &["host/fire_user_message", "cli/commands/fire", "cli/commands/events", "cli/commands/demo"];
+const NAME_ROOMS: &[&str] = &[
+    "host/fire_user_message",
+    "overlay/conversation",
+    "cli/commands/fire",
+    "cli/commands/events",
+    "cli/commands/demo",
+];
 
 /// One source file.
 struct Source {

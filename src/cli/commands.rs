@@ -10,6 +10,7 @@ mod fire;
 mod host;
 mod import;
 mod man;
+mod overlay;
 pub mod record;
 mod reel;
 mod serve;
@@ -46,6 +47,7 @@ pub enum Command {
     Diff(diff::DiffArgs),
     Serve(serve::ServeArgs),
     Host(host::HostArgs),
+    Overlay(overlay::OverlayArgs),
     Sessions(sessions::SessionsArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
@@ -71,6 +73,7 @@ impl Command {
             Self::Diff(args) => diff::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Host(args) => host::run(args, context),
+            Self::Overlay(args) => overlay::run(args, context),
             Self::Sessions(args) => sessions::run(args, context),
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),

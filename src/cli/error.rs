@@ -1,5 +1,6 @@
 //! One error at the top: what failed, why, and what to do next, with the exit code that goes with it.
 
+use crate::scenario::ScenarioError;
 use crate::trace::FormatError;
 use std::io;
 use std::path::Path;
@@ -80,6 +81,16 @@ impl CommandError {
     /// Reading a file failed.
     pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::new(ErrorKind::Input, format!("cannot read {}: {error}", path.display()))
+    }
+
+    /// What is wrong with a document, at its line.
+    pub fn document(path: &Path, error: &ScenarioError) -> Self {
+        let (line, column) = (error.place.line, error.place.column);
+        match line {
+            0 => Self::new(ErrorKind::Input, format!("{}: {}", path.display(), error.why)),
+            _ => Self::new(ErrorKind::Input, format!("{}:{line}:{column}: {}", path.display(), error.why))
+                .hint(format!("line {line}: {}", error.line.trim())),
+        }
     }
 
     /// Writing a file failed.

@@ -11,7 +11,7 @@ pub mod verdict;
 
 use super::Context;
 use super::commands::record::spawn_error;
-use super::error::{CommandError, ErrorKind};
+use super::error::CommandError;
 use super::peer::{self, Attached, Beside};
 use super::target::{Target, TargetKind};
 use crate::drive::builtin;
@@ -222,15 +222,6 @@ fn is_name(text: &str) -> bool {
 /// A file in YAML or JSON.
 pub fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    serde_saphyr::from_str(&text).map_err(|error| misread(path, &ScenarioError::from_yaml(&text, &error)))
-}
-
-/// What is wrong with a file, with the line that it is about.
-pub fn misread(path: &Path, error: &ScenarioError) -> CommandError {
-    let (line, column) = (error.place.line, error.place.column);
-    match line {
-        0 => CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), error.why)),
-        _ => CommandError::new(ErrorKind::Input, format!("{}:{line}:{column}: {}", path.display(), error.why))
-            .hint(format!("line {line}: {}", error.line.trim())),
-    }
+    serde_saphyr::from_str(&text)
+        .map_err(|error| CommandError::document(path, &ScenarioError::from_yaml(&text, &error)))
 }

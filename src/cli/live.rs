@@ -41,7 +41,7 @@ fn folder_by(home: Option<PathBuf>, runtime: Option<PathBuf>, uid: u32, is_dir: 
 pub struct About {
     /// The short name that is wanted for it.
     pub name: String,
-    /// `record` or `serve`.
+    /// `record`, `overlay`, `host` or `serve`.
     pub role: &'static str,
     /// The server: its command with secrets taken out, or its URL.
     pub server: String,

@@ -413,7 +413,8 @@ fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::Onlooker {
     })
 }
 
-fn transport_name(carrier: &Carrier) -> &'static str {
+/// What a reel calls a way to reach a server.
+pub fn transport_name(carrier: &Carrier) -> &'static str {
     match carrier {
         Carrier::Http => "http",
         Carrier::WebSocket => "websocket",
@@ -422,7 +423,7 @@ fn transport_name(carrier: &Carrier) -> &'static str {
     }
 }
 
-fn remote_error(error: HttpError) -> CommandError {
+pub fn remote_error(error: HttpError) -> CommandError {
     let kind = match &error {
         HttpError::Url(..) | HttpError::Header(..) => ErrorKind::Usage,
         HttpError::Certificates(..) => ErrorKind::Input,

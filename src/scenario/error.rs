@@ -17,7 +17,7 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     /// An error at a place of this text.
-    pub(super) fn new(text: &str, place: Place, why: impl Into<String>) -> Self {
+    pub fn new(text: &str, place: Place, why: impl Into<String>) -> Self {
         let at = usize::try_from(place.line).unwrap_or(0);
         let line = text.lines().nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
         Self { place, why: why.into(), line }

@@ -248,6 +248,7 @@ fn tell_transport(described: &Value, out: &mut String) -> bool {
         "broken off" => write!(out, "broken off: {}", text("reason")),
         "closed" | "dropped" => out.write_str(text("reason")),
         "refused" => write!(out, "answered {} by the tap: {}", described["status"], text("reason")),
+        what @ ("changed" | "kept") => write!(out, "{what} on its way: {}", one_line(text("original"))),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
         _ => return false,
     };

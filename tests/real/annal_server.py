@@ -5,7 +5,7 @@ Its own code answers: tools, store, search. Three things stand in for what it wo
 - vectors: words are hashed into 384 numbers, in place of a model that is fetched from the network;
 - the database of vectors: a list in memory;
 - a declaration: it has none, though its author's proposal is what hooks are. So `session_start` asks its own
-  `search_memories`.
+  `search_memories`. With the argument `--plain` it declares nothing, as it comes from PyPI.
 """
 import glob
 import math
@@ -99,10 +99,11 @@ stand_in("annal.backends.chromadb", ChromaBackend=Memories)
 
 from mcp.server.lowlevel import Server  # noqa: E402
 
-options = Server.create_initialization_options
-Server.create_initialization_options = lambda server, notifications=None, _=None: options(
-    server, notifications, {"hooks": {"declarations": DECLARATIONS}}
-)
+if "--plain" not in sys.argv:
+    options = Server.create_initialization_options
+    Server.create_initialization_options = lambda server, notifications=None, _=None: options(
+        server, notifications, {"hooks": {"declarations": DECLARATIONS}}
+    )
 
 from annal.server import main  # noqa: E402
 

@@ -79,6 +79,10 @@ impl Peers {
         self.folder.join("node_modules/@modelcontextprotocol/server-memory/dist/index.js")
     }
 
+    pub fn filesystem(&self) -> PathBuf {
+        self.folder.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
+    }
+
     /// The memory server of the hooks proposal's author, which declares a hook here.
     pub fn annal(&self) -> [OsString; 2] {
         [self.python("annal").into(), self.scripts.join("annal_server.py").into()]

@@ -44,6 +44,17 @@ While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fir
 Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
 client; the server's output is in the reel only.")]
 pub struct RecordArgs {
+    #[command(flatten)]
+    keeping: Keeping,
+    #[command(flatten)]
+    listening: ListenOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Where and how a session is kept.
+#[derive(Debug, Args)]
+pub struct Keeping {
     /// Write the reel here; `-` is standard output, where there is no client.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -62,10 +73,6 @@ pub struct RecordArgs {
     /// How many bytes may wait for the recorder.
     #[arg(long, value_name = "BYTES", default_value_t = 128 << 10, hide_default_value = true)]
     queue_bytes: usize,
-    #[command(flatten)]
-    listening: ListenOptions,
-    #[command(flatten)]
-    target: Target,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -96,8 +103,8 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
-    let name = session_name(args, server_name(&words));
-    let (recorder, path) = start_recorder(args, &name)?;
+    let name = args.keeping.session_name(server_name(&words));
+    let (recorder, path) = args.keeping.start(&name)?;
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
@@ -111,13 +118,13 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
 }
 
 /// What the live session says about itself; `server` without its secrets.
-fn about(name: String, server: String, transport: &'static str, reel: &Path) -> live::About {
+pub fn about(name: String, server: String, transport: &'static str, reel: &Path) -> live::About {
     let reel = (reel != Path::new("-")).then(|| reel.to_owned());
     live::About { name, role: "record", server, transport, reel }
 }
 
 /// Tells how recording went: losses always, counts where the user wants to hear of them.
-fn tell_end(summary: &Summary, path: &Path, context: &Context) {
+pub fn tell_end(summary: &Summary, path: &Path, context: &Context) {
     if summary.lost_bytes > 0 {
         let lost = summary.lost_bytes;
         context.printer.note(&format!("{lost} bytes of traffic are not in {}", path.display()));
@@ -132,42 +139,61 @@ fn tell_reel(summary: &Summary, path: &Path, context: &Context) {
     context.printer.note(&format!("{} events in {}", summary.events, path.display()));
 }
 
-/// Starts recording where the user wants it, or into a new reel with the server's name.
-fn start_recorder(args: &RecordArgs, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => reels::new_path(name)?,
-    };
-    let options = recorder_options(args);
-    let started = if path == Path::new("-") {
-        Recorder::start(ForwardOnly(std::io::stdout()), options)
-    } else {
-        Recorder::start(reels::create(&path, args.force)?, options)
-    };
-    Ok((started.map_err(|error| CommandError::writing(&path, &error))?, path))
-}
+impl Keeping {
+    /// Starts recording where the user wants it, or into a new reel with the server's name.
+    pub fn start(&self, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => reels::new_path(name)?,
+        };
+        let options = self.recorder_options();
+        let started = if path == Path::new("-") {
+            Recorder::start(ForwardOnly(std::io::stdout()), options)
+        } else {
+            Recorder::start(reels::create(&path, self.force)?, options)
+        };
+        Ok((started.map_err(|error| CommandError::writing(&path, &error))?, path))
+    }
 
-fn recorder_options(args: &RecordArgs) -> RecorderOptions {
-    RecorderOptions {
-        header: FileHeader {
-            created: 0,
-            tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(),
-            label: args.label.clone(),
-            notes: args.notes.iter().cloned().collect(),
-        },
-        queue_bytes: args.queue_bytes,
-        on_overload: match args.on_overload {
-            Overload::Block => OnOverload::Block,
-            Overload::Drop => OnOverload::Drop,
-        },
-        complain: Box::new(|text| {
-            let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
-        }),
+    /// Refuses to write the reel where the client is.
+    pub fn check_free_output(&self) -> Result<(), CommandError> {
+        if self.output.as_deref() == Some(Path::new("-")) {
+            return Err(CommandError::usage("standard output is the client's; the reel cannot go there too")
+                .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
+        }
+        Ok(())
+    }
+
+    fn recorder_options(&self) -> RecorderOptions {
+        RecorderOptions {
+            header: FileHeader {
+                created: 0,
+                tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(),
+                label: self.label.clone(),
+                notes: self.notes.iter().cloned().collect(),
+            },
+            queue_bytes: self.queue_bytes,
+            on_overload: match self.on_overload {
+                Overload::Block => OnOverload::Block,
+                Overload::Drop => OnOverload::Drop,
+            },
+            complain: Box::new(|text| {
+                let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
+            }),
+        }
+    }
+
+    /// The session's name, for its socket and its reel: the label where there is one, else what the server is called.
+    pub fn session_name(&self, server: String) -> String {
+        let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
+        let name: String = self.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
+        let name = name.trim_matches(['-', '.']);
+        if name.is_empty() { server } else { name.to_owned() }
     }
 }
 
 /// What the reel says about the server; secrets in its command line are taken out.
-fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
+pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
     let mut told = serde_json::Map::new();
     told.insert("transport".into(), "stdio".into());
     told.insert("command".into(), secrets::redact_arguments(&server.words()).into());
@@ -177,17 +203,9 @@ fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value
     told
 }
 
-/// The session's name, for its socket and its reel: the label where there is one, else what the server is called.
-fn session_name(args: &RecordArgs, server: String) -> String {
-    let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
-    let name: String = args.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
-    let name = name.trim_matches(['-', '.']);
-    if name.is_empty() { server } else { name.to_owned() }
-}
-
 /// A short name for the server, from its command: the last word that looks like one. A script that is called what all
 /// are called has its package's name.
-fn server_name(words: &[String]) -> String {
+pub fn server_name(words: &[String]) -> String {
     let launchers =
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
     let plain =

@@ -38,7 +38,7 @@ pub type Onlook<'a> = &'a mut dyn FnMut(Duration, &Seen<'_>) -> Result<(), Comma
 /// Reads a scenario; what is wrong points at its line.
 pub fn read(path: &Path) -> Result<Scenario, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    Scenario::read(&text).map_err(|error| super::misread(path, &error))
+    Scenario::read(&text).map_err(|error| CommandError::document(path, &error))
 }
 
 /// Plays in virtual time.

@@ -92,20 +92,20 @@ fn capability() -> Value {
 
 /// A user's message, as far as a server needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct UserMessage {
+pub struct UserMessage {
     /// What the host calls it.
-    message_id: String,
+    pub message_id: String,
     /// Its text.
-    content: String,
+    pub content: String,
     /// The texts said before, where the host sent them.
-    history: Vec<String>,
+    pub history: Vec<String>,
 }
 
 /// Reads the params of `conversation/userMessage`. Unknown members and what is odd in the history are passed over.
 ///
 /// # Errors
 /// A sentence fragment that tells which member is missing or no string.
-fn read(params: &Value) -> Result<UserMessage, String> {
+pub fn read(params: &Value) -> Result<UserMessage, String> {
     let text = |name: &str| {
         let value = params.get(name).and_then(Value::as_str);
         value.map(str::to_owned).ok_or_else(|| format!("`{name}` must be a string"))
@@ -128,9 +128,14 @@ fn context(hits: &[Hit<'_>]) -> Value {
     json!({"structuredContext": {"memories": list}})
 }
 
+/// A `ConversationContextResult` that is plain text; an empty object where there is none.
+pub fn in_words(text: &str) -> Value {
+    if text.is_empty() { json!({}) } else { json!({"context": text}) }
+}
+
 /// The params of a `conversation/context` of the server's own: the same, with the message it belongs to. The proposal
 /// gives the answer to a notification no correlation; `messageId` is how hosts can tell (AMB-A1).
-fn addressed(message: &UserMessage, context: Value) -> Value {
+pub fn addressed(message: &UserMessage, context: Value) -> Value {
     let mut params = json!({"messageId": message.message_id});
     if let (Some(params), Value::Object(context)) = (params.as_object_mut(), context) {
         params.extend(context);
@@ -147,6 +152,8 @@ mod tests {
     fn the_context_fits_the_proposal_in_every_carrier() {
         let message = read(&json!({"messageId": "m1", "content": "hi", "recentHistory": []})).expect("readable");
         let memories = Memories::preloaded();
+        assert_eq!(SCHEMAS.check(&format!("{USER_MESSAGE}:result"), &in_words("known")), Some(vec![]));
+        assert_eq!(in_words(""), json!({}));
         for (hits, count) in [(vec![], 1), (memories.search("schema", 1), 2)] {
             let context = context(&hits);
             assert_eq!(SCHEMAS.check(&format!("{USER_MESSAGE}:result"), &context), Some(vec![]));

@@ -1,31 +1,55 @@
 //! The server's side: declares hooks for those events that the client lists, where the client listed them.
 
-use super::DESCRIPTOR;
+use super::{DESCRIPTOR, SCHEMAS};
 use crate::extension::Side;
 use crate::extension::server::{ADD_NOTE, Declaration, SEARCH, ServerSide};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A hook that the server would declare.
 #[derive(Clone, Debug, PartialEq)]
 struct Hook {
     /// The event it is for.
-    event: &'static str,
+    event: String,
     /// The rest of the declaration: matcher, context or context_tool with its arguments, priority.
     declaration: Value,
 }
 
+/// What can be set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// Declarations in place of the server's own.
+    declarations: Vec<Value>,
+}
+
 /// Its side on one connection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HooksSide {
     forgoes_memory: bool,
+    /// Hooks in place of its own.
+    given: Option<Vec<Hook>>,
 }
 
 impl ServerSide for HooksSide {
+    fn configure(&mut self, settings: &Value) -> Result<(), String> {
+        let misfits = SCHEMAS.check("capability:server", settings).unwrap_or_default();
+        if let Some(misfit) = misfits.first() {
+            return Err(misfit.to_string());
+        }
+        let Settings { declarations } = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        self.given = Some(declarations.into_iter().map(Hook::given).collect());
+        Ok(())
+    }
+
     fn forgo_memory(&mut self) {
         self.forgoes_memory = true;
     }
 
     fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+        if let Some(hooks) = &self.given {
+            return negotiate(client, hooks);
+        }
         let hooks = memory_hooks(SEARCH, ADD_NOTE);
         negotiate(client, if self.forgoes_memory { &[] } else { &hooks })
     }
@@ -39,7 +63,7 @@ fn negotiate(client: &Value, hooks: &[Hook]) -> Vec<Declaration> {
         .filter_map(|place| {
             let declared = place.path.iter().try_fold(client, |value, name| value.get(name))?;
             let listed = declared.get("supported_events")?.as_array()?;
-            let wanted = |hook: &&Hook| listed.iter().any(|event| event == hook.event);
+            let wanted = |hook: &&Hook| listed.iter().any(|event| *event == *hook.event);
             let declarations: Vec<Value> = hooks.iter().filter(wanted).map(Hook::to_value).collect();
             Some(Declaration { path: place.path, value: json!({"declarations": declarations}) })
         })
@@ -47,6 +71,11 @@ fn negotiate(client: &Value, hooks: &[Hook]) -> Vec<Declaration> {
 }
 
 impl Hook {
+    /// A declaration as it is given.
+    fn given(declaration: Value) -> Self {
+        Self { event: declaration["event"].as_str().unwrap_or_default().to_owned(), declaration }
+    }
+
     fn to_value(&self) -> Value {
         let mut all = json!({"event": self.event});
         if let (Some(all), Value::Object(rest)) = (all.as_object_mut(), &self.declaration) {
@@ -61,7 +90,7 @@ impl Hook {
 fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
     vec![
         Hook {
-            event: "session_start",
+            event: "session_start".to_owned(),
             declaration: json!({
                 "context_tool": search,
                 "context_tool_args": {"query": "{project_name} decisions, schema and preferences", "limit": 3},
@@ -69,7 +98,7 @@ fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
             }),
         },
         Hook {
-            event: "post_tool_use",
+            event: "post_tool_use".to_owned(),
             declaration: json!({
                 // Hosts match against the bare name or against `mcp__SERVER__TOOL` (D18): the glob takes both.
                 "matcher": {"tool_name": format!("*{note}")},
@@ -78,7 +107,7 @@ fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
             }),
         },
         Hook {
-            event: "session_end",
+            event: "session_end".to_owned(),
             declaration: json!({
                 "context": "This session is ending. `remember` what took effort to find out.",
                 "priority": "suggestion",
@@ -110,5 +139,18 @@ mod tests {
         assert_eq!(SCHEMAS.check("capability:server", &declared[1].value), Some(vec![]));
         let none = negotiate(&json!({"hooks": {"supported_events": []}}), &hooks);
         assert_eq!(none[0].value, json!({"declarations": []}), "an empty list is legal");
+    }
+
+    #[test]
+    fn hooks_can_be_given_and_stay_as_they_are() {
+        let mut side = HooksSide::default();
+        let given = json!({"event": "session_end", "context": "bye", "priority": "suggestion"});
+        assert_eq!(side.configure(&json!({"declarations": [given]})), Ok(()));
+        side.forgo_memory();
+        let declared = side.declare(&json!({"hooks": {"supported_events": ["session_end", "session_start"]}}));
+        assert_eq!(declared[0].value, json!({"declarations": [given]}));
+        assert_eq!(side.declare(&json!({})), []);
+        assert!(side.configure(&json!({"declarations": [{"event": "session_end"}]})).is_err());
+        assert!(side.configure(&json!({"declarations": [], "more": 1})).is_err());
     }
 }

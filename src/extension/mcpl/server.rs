@@ -72,6 +72,9 @@ const FIRES: &[Firing] = &[
 pub struct Settings {
     /// Feature sets that are declared beside the server's own and that only push.
     pub push_sets: Vec<String>,
+    /// Nothing is declared but pushing, in those sets.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub push_only: bool,
     /// Channels, as descriptors or by their ids alone; without it the server has nothing to do with channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<Value>>,
@@ -99,6 +102,9 @@ pub struct McplSide {
 impl ServerSide for McplSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        if settings.push_only {
+            self.negotiated.forgo_own_sets();
+        }
         self.redactor = Redactor::new(&settings.redact)?;
         if let Some(channels) = settings.channels {
             self.channels.offer(channels)?;

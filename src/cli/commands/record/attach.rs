@@ -1,6 +1,6 @@
 //! `record --url`: a server that runs elsewhere, behind standard input and output.
 
-use super::{RecordArgs, about, session_name, start_recorder, tell_end};
+use super::{RecordArgs, about, tell_end};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
 use crate::cli::{Context, Outcome, live, url_name};
@@ -11,19 +11,15 @@ use crate::trace::EventKind;
 use crate::transport::Remote;
 use serde_json::json;
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Taps until either side ends.
 pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
-    if args.output.as_deref() == Some(Path::new("-")) {
-        return Err(CommandError::usage("standard output is the client's; the reel cannot go there too")
-            .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
-    }
-    let name = session_name(args, url_name(&remote.url));
-    let (recorder, path) = start_recorder(args, &name)?;
+    args.keeping.check_free_output()?;
+    let name = args.keeping.session_name(url_name(&remote.url));
+    let (recorder, path) = args.keeping.start(&name)?;
     let carried = peer::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;

@@ -56,8 +56,8 @@ async fn proxy(
     if remote.insecure {
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
-    let name = super::session_name(args, url_name(&remote.url));
-    let (recorder, path) = super::start_recorder(args, &name)?;
+    let name = args.keeping.session_name(url_name(&remote.url));
+    let (recorder, path) = args.keeping.start(&name)?;
     let shown = secrets::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
@@ -87,8 +87,8 @@ async fn gateway(
 ) -> Result<Outcome, CommandError> {
     command.prepare().map_err(super::spawn_error)?;
     let words = command.words();
-    let name = super::session_name(args, super::server_name(&words));
-    let (recorder, path) = super::start_recorder(args, &name)?;
+    let name = args.keeping.session_name(super::server_name(&words));
+    let (recorder, path) = args.keeping.start(&name)?;
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway =
         Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);

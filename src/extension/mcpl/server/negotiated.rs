@@ -79,6 +79,11 @@ impl Negotiated {
         self.sets.entry(name).or_insert(set);
     }
 
+    /// Leaves out the sets that every server has.
+    pub fn forgo_own_sets(&mut self) {
+        self.sets.clear();
+    }
+
     /// Reads the host's block. `false` where it has none: then nothing of the proposal may be used (§3.2).
     pub fn negotiate(&mut self, client_capabilities: &Value) -> bool {
         let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
@@ -89,6 +94,10 @@ impl Negotiated {
 
     /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1); `blocks`: whether afterInference is waited for.
     pub fn block(&self, blocks: bool) -> Value {
+        let only_pushes = self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]));
+        if only_pushes {
+            return json!({"version": "0.4", "pushEvents": true, "featureSets": self.sets});
+        }
         json!({
             "version": "0.4",
             "pushEvents": true,

@@ -1,0 +1,220 @@
+//! `overlay`: the tap with something added to the server, by a file.
+
+use super::record::{Keeping, about, describe, server_name, spawn_error, tell_end};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::peer::{self, Attached};
+use crate::cli::printer::note;
+use crate::cli::target::{Target, TargetKind, key_value};
+use crate::cli::{Context, Outcome, live, url_name};
+use crate::drive::overlay::{Hear, Told, laid_over, watch};
+use crate::drive::watch::Watch;
+use crate::overlay::{Overlay, Plan, Setting, schema};
+use crate::tap::attached::{self, Desk};
+use crate::tap::control::Session;
+use crate::tap::inject::is_ours;
+use crate::tap::queue::{Queue, Ready};
+use crate::tap::recorder::Recorder;
+use crate::tap::secrets;
+use crate::trace::{EventKind, Flags};
+use crate::transport::Link;
+use crate::transport::stdio::{self, StdioServer};
+use crate::wire::{Direction, Framing};
+use clap::Args;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+/// Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events.
+///
+/// For servers that know none of the proposals. A client starts this in place of the server, as it would `record`; the
+/// server's own tools answer for what is added. Of what the server says, the answers to initialize and tools/list are
+/// changed and nothing else; the reel keeps both, and marks what was put in. Where the server declares something itself,
+/// its own stays.
+#[derive(Debug, Args)]
+#[command(mut_arg("session", |session| session.hide(true)))]
+#[command(after_help = "\
+Examples:
+  mcpreel overlay --check memory.yaml        whether the file is right
+  mcpreel overlay memory.yaml -- npx -y @modelcontextprotocol/server-memory
+  mcpreel overlay files.yaml -o session.reel -- my-server .
+  mcpreel overlay annal.yaml --value project=demo -- annal
+  mcpreel overlay memory.yaml --url https://host/mcp
+  mcpreel host -s x='mcpreel overlay memory.yaml -- my-server' --say hello
+  mcpreel show --session memory 'injected'   what was added, while it runs
+
+docs/overlays.md describes the file, docs/overlay.schema.json is its schema; examples are in examples/overlays.
+
+The exit code is the server's own. While it runs, `mcpreel sessions` lists it.")]
+pub struct OverlayArgs {
+    /// The file (YAML).
+    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    file: Option<PathBuf>,
+    /// A value that stands for {NAME} in the file (repeatable), in place of its own.
+    #[arg(long = "value", value_name = "NAME=VALUE", value_parser = key_value)]
+    values: Vec<(String, String)>,
+    /// Check the file, and start nothing.
+    #[arg(long, conflicts_with = "schema")]
+    check: bool,
+    /// Print the file's JSON Schema.
+    #[arg(long, conflicts_with_all = ["argv", "url", "server"])]
+    schema: bool,
+    #[command(flatten)]
+    keeping: Keeping,
+    #[command(flatten)]
+    target: Target,
+}
+
+pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
+        let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
+        return context.printer.line(&text).map(|()| Outcome::Clean);
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
+    let plan = Plan::read(&text, &args.values).map_err(|error| {
+        CommandError::document(file, &error)
+            .hint("docs/overlays.md describes the file; examples are in examples/overlays")
+    })?;
+    if args.check {
+        context.printer.note(&format!("{}: adds {}", file.display(), listed(&plan)));
+        return Ok(Outcome::Clean);
+    }
+    let target = args.target.resolve(context)?;
+    args.keeping.check_free_output()?;
+    let (name, shown) = match &target {
+        TargetKind::Command(command) => {
+            command.prepare().map_err(spawn_error)?;
+            (server_name(&command.words()), secrets::redact_arguments(&command.words()).join(" "))
+        }
+        TargetKind::Remote(remote) => (url_name(&remote.url), secrets::redact_url(&remote.url)),
+        TargetKind::Session(_) => {
+            return Err(CommandError::usage("a live session has its client already; nothing can be declared to it")
+                .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
+        }
+    };
+    let name = args.keeping.session_name(name);
+    let (recorder, path) = args.keeping.start(&name)?;
+    let about = live::About { role: "overlay", ..about(name, shown, "stdio", &path) };
+    let carried = peer::block_on(carry(plan, &target, about, &recorder, context));
+    let status = carried.as_ref().ok().copied().flatten();
+    let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+    recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+    tell_end(&recorder.finish(), &path, context);
+    // Where the client ended it, the signal that hurried the server is ours.
+    Ok(carried?.filter(|status| status.code().is_some()).map_or(Outcome::Clean, Outcome::Server))
+}
+
+/// What is added, in words.
+fn listed(plan: &Plan) -> String {
+    if plan.rooms.is_empty() { "nothing".to_owned() } else { plan.rooms.join(", ") }
+}
+
+/// Taps until either side ends; answers with how the server did, where it was started here.
+async fn carry(
+    plan: Plan,
+    target: &TargetKind,
+    about: live::About,
+    recorder: &Recorder,
+    context: &Context,
+) -> Result<Option<ExitStatus>, CommandError> {
+    let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let overlay = Overlay::new(plan, setting());
+    let (changed, changes) = mpsc::unbounded_channel();
+    let _watch = watched(&overlay, changed)?;
+    let (server, process) = reach(target, recorder, context).await?;
+    let hear = hear(Arc::clone(recorder.queue()), context.verbose > 0);
+    let link = laid_over(server, overlay, changes, hear);
+    let (orders, taken) = mpsc::channel(16);
+    let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
+    let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
+    // Not the locked one: a client that does not read would keep the process from its end.
+    let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
+    let carried = tokio::select! {
+        carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
+        _ = terminate.recv() => Ok(()),
+    };
+    let status = match process {
+        Some(process) => process.end().await,
+        None => None,
+    };
+    match carried {
+        // The client has gone, which is how it ends.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(status),
+        other => other.map(|()| status).map_err(|error| CommandError::new(ErrorKind::Peer, error.to_string())),
+    }
+}
+
+fn setting() -> Setting {
+    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
+    Setting { id_prefix: live::id_prefix(), seed: wall_base_ns.unsigned_abs(), wall_base_ns }
+}
+
+fn watched(overlay: &Overlay, changed: mpsc::UnboundedSender<(String, String)>) -> Result<Option<Watch>, CommandError> {
+    watch(overlay, changed, Arc::new(note)).map_err(|error| {
+        CommandError::new(ErrorKind::Input, error.to_string())
+            .hint("a rule's `file` names a folder that must be there, from the current one")
+    })
+}
+
+/// Starts the server or attaches to it.
+async fn reach(
+    target: &TargetKind,
+    recorder: &Recorder,
+    context: &Context,
+) -> Result<(Link, Option<StdioServer>), CommandError> {
+    match target {
+        TargetKind::Remote(remote) => {
+            let transport = peer::transport_name(&remote.carrier().map_err(peer::remote_error)?);
+            let url = secrets::redact_url(&remote.url);
+            recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
+            // What passes is recorded as it comes out of the overlay.
+            let Attached { link, .. } = peer::attach(remote, None, None, context).await?;
+            Ok((link, None))
+        }
+        TargetKind::Command(command) => {
+            let (link, server) = stdio::spawn(command, None).map_err(spawn_error)?;
+            let mut told = describe(command);
+            told.insert("pid".to_owned(), server.id().into());
+            told.insert("behind".to_owned(), "overlay".into());
+            recorder.note(EventKind::StreamOpened, &told);
+            Ok((link, Some(server)))
+        }
+        TargetKind::Session(_) => Err(CommandError::usage("a live session has its client already")),
+    }
+}
+
+/// Records what passes, and tells what there is to tell.
+fn hear(queue: Arc<Queue>, is_verbose: bool) -> Hear {
+    Box::new(move |told| match told {
+        Told::Message { direction, is_injected, message } => {
+            let ours = if is_injected || is_ours(message) { Flags::INJECTED } else { Flags::default() };
+            let flags = Flags::toward(direction).with(ours);
+            let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, 0) };
+            queue.push_ready(ready, message);
+        }
+        Told::Withheld(what, original) => {
+            let flags = Flags::toward(Direction::ServerToClient);
+            let told = json!({"what": what, "original": String::from_utf8_lossy(original)});
+            queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &told);
+        }
+        Told::Stderr(bytes) => {
+            let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, 0) };
+            queue.push_ready(ready, bytes);
+            let _ = std::io::stderr().write_all(bytes);
+        }
+        Told::Words(text) => note(text),
+        Told::Fact(fact) if is_verbose => tell(fact),
+        Told::Fact(_) => {}
+    })
+}
+
+fn tell(fact: &Value) {
+    note(&fact.to_string());
+}

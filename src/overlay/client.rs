@@ -1,0 +1,195 @@
+//! What the client says: on its way to the server, or answered here.
+
+use super::asking::Purpose;
+use super::guest::{answer, tool_of, value};
+use super::plan::CONVERSATION;
+use super::{Awaited, Ids, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation};
+use crate::protocol::revision::meta;
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
+use serde_json::json;
+use std::time::Duration;
+
+impl Overlay {
+    /// A message of the client's.
+    pub fn from_client(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
+        let mut out = self.wake(now);
+        let envelope = Envelope::scan(&message);
+        match (envelope.kind, envelope.method.as_deref()) {
+            (MessageKind::Request, Some(method)) => {
+                let method = method.to_owned();
+                self.request(now, &envelope, &method, &message, &mut out);
+            }
+            (MessageKind::Notification, Some(method)) => {
+                let method = method.to_owned();
+                self.notification(now, &envelope, &method, &message, &mut out);
+            }
+            (MessageKind::Result | MessageKind::Error, _) => {
+                let number = envelope.id.and_then(|id| self.ids.number(&id.key()));
+                match number.and_then(|number| self.guest.answered(now, number, &message, &mut self.ids)) {
+                    Some(outputs) => {
+                        out.push(Output::Taken(TO_SERVER, message));
+                        out.extend(outputs);
+                    }
+                    None => out.push(Output::Pass(TO_SERVER, message)),
+                }
+            }
+            _ => out.push(Output::Pass(TO_SERVER, message)),
+        }
+        out
+    }
+
+    fn request(&mut self, now: Duration, envelope: &Envelope<'_>, method: &str, message: &[u8], out: &mut Vec<Output>) {
+        let Some(id) = envelope.id else { return out.push(Output::Pass(TO_SERVER, message.to_vec())) };
+        if method == "initialize" {
+            self.meet(now, id.key(), message);
+        } else if self.phase >= Phase::Answered && self.takes(now, envelope, method, message, out) {
+            return self.seen(now, TO_SERVER, method, envelope.params, out);
+        }
+        self.look_ahead(id.key(), method, envelope.params, out);
+        out.push(Output::Pass(TO_SERVER, message.to_vec()));
+        self.seen(now, TO_SERVER, method, envelope.params, out);
+    }
+
+    /// Answers a request that is the overlay's business.
+    fn takes(
+        &mut self,
+        now: Duration,
+        envelope: &Envelope<'_>,
+        method: &str,
+        message: &[u8],
+        out: &mut Vec<Output>,
+    ) -> bool {
+        let id = envelope.id.map(|id| id.0).unwrap_or_default();
+        let taken = Output::Taken(TO_SERVER, message.to_vec());
+        match method {
+            "tools/list" if self.listing.is_ours_alone => {
+                out.push(taken);
+                out.push(Output::Put(TO_CLIENT, answer(id, "result", &json!({"tools": self.own_tools()}))));
+            }
+            "tools/call" => {
+                let tool = tool_of(envelope.params).unwrap_or_default();
+                if self.guest.takes_tool(&tool) {
+                    out.push(taken);
+                    out.extend(self.guest.hear(now, message, &mut self.ids));
+                } else if let Some(at) = self.hook_tool(&tool) {
+                    out.push(taken);
+                    let arguments = value(envelope.params)["arguments"].take();
+                    let own = &self.plan.tools[at].answering;
+                    let params = json!({"name": own.tool, "arguments": arguments});
+                    let purpose = Purpose::Hook { id: id.to_vec(), at, arguments };
+                    self.ask(now, "tools/call", &params, purpose, out);
+                } else {
+                    return false;
+                }
+            }
+            conversation::USER_MESSAGE if self.guest.is_on(CONVERSATION) => {
+                out.push(taken);
+                self.said(now, Some(id), envelope.params, out);
+            }
+            method if self.guest.takes_method(method) => {
+                out.push(taken);
+                out.extend(self.guest.hear(now, message, &mut self.ids));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Remembers requests whose answers are looked at.
+    fn look_ahead(&mut self, id: IdKey, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
+        let uri = || params.and_then(|params| json::str_member(params, "uri")).map(|uri| uri.into_owned());
+        if method == "resources/subscribe" {
+            self.client_uris.extend(uri());
+        }
+        match method {
+            "tools/list" => drop(self.awaited.insert(id, Awaited::Tools)),
+            "resources/unsubscribe" => {
+                let Some(uri) = uri() else { return };
+                self.client_uris.remove(&uri);
+                if self.own_uris.contains(&uri) {
+                    self.awaited.insert(id, Awaited::Unsubscribe(uri));
+                }
+            }
+            _ if self.triggers.wants_result(&self.plan, method, params) => {
+                self.awaited.insert(id, Awaited::Result(method.to_owned(), value(params)));
+            }
+            _ if self.phase == Phase::New && !self.said_no_carrier && is_stateless(method, params) => {
+                self.said_no_carrier = true;
+                let why = "the client works without a handshake (2026-07-28), where the proposals have nothing to \
+                           travel on; nothing is added";
+                out.push(Output::Tell(why.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn notification(
+        &mut self,
+        now: Duration,
+        envelope: &Envelope<'_>,
+        method: &str,
+        message: &[u8],
+        out: &mut Vec<Output>,
+    ) {
+        let is_taken = match method {
+            conversation::USER_MESSAGE if self.guest.is_on(CONVERSATION) && self.phase >= Phase::Answered => {
+                out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                self.said(now, None, envelope.params, out);
+                true
+            }
+            "notifications/cancelled" => {
+                let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
+                id.map(|id| self.awaited.remove(&Id(id).key()));
+                let is_ours = id.is_some_and(|id| self.conversing.cancel(id) | self.asking.cancel(id));
+                if is_ours {
+                    out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                }
+                is_ours
+            }
+            method if self.guest.takes_method(method) && self.phase >= Phase::Answered => {
+                out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                out.extend(self.guest.hear(now, message, &mut self.ids));
+                true
+            }
+            _ => false,
+        };
+        if !is_taken {
+            out.push(Output::Pass(TO_SERVER, message.to_vec()));
+        }
+        if method == "notifications/initialized" && self.phase == Phase::Answered {
+            self.begin(now, message, out);
+        }
+        self.seen(now, TO_SERVER, method, envelope.params, out);
+    }
+
+    /// The client begins: over HTTP, perhaps not for the first time.
+    fn meet(&mut self, now: Duration, id: IdKey, message: &[u8]) {
+        if self.phase > Phase::New {
+            let ids = Ids { prefix: self.ids.prefix.clone(), last: self.ids.last };
+            *self = Self { ids, ..Self::new(self.plan.clone(), self.setting.clone()) };
+        }
+        self.phase = Phase::Asked;
+        self.declared = self.guest.meet(now, message);
+        self.awaited.insert(id, Awaited::Initialize);
+    }
+
+    /// The handshake is over.
+    fn begin(&mut self, now: Duration, message: &[u8], out: &mut Vec<Output>) {
+        self.phase = Phase::Ready;
+        out.extend(self.guest.hear(now, message, &mut self.ids));
+        self.triggers.begin(now, &self.plan);
+        let wanted: Vec<String> =
+            self.plan.rules.iter().filter_map(|rule| rule.when.resource()).map(str::to_owned).collect();
+        for uri in wanted {
+            if self.own_uris.insert(uri.clone()) {
+                self.subscribe(now, uri, out);
+            }
+        }
+    }
+}
+
+/// Whether a request stands alone, without a handshake before it; a probe says nothing yet.
+fn is_stateless(method: &str, params: Option<&[u8]>) -> bool {
+    let about = params.and_then(|params| json::member(params, "_meta"));
+    method != "server/discover" && about.is_some_and(|about| json::member(about, meta::PROTOCOL_VERSION).is_some())
+}

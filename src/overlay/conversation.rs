@@ -1,0 +1,102 @@
+//! User messages, answered by the server's tools: each is asked about, and once all have answered, or will not any
+//! more, what they said goes to the client as context.
+
+use super::asking::Purpose;
+use super::guest::{answer, value};
+use super::{Output, Overlay, TO_CLIENT, template};
+use crate::extension::conversation::CONTEXT;
+pub use crate::extension::conversation::USER_MESSAGE;
+use crate::extension::conversation::server::{UserMessage, addressed, in_words, read};
+use crate::protocol::errors;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The messages that wait for their contexts.
+#[derive(Debug, Default)]
+pub struct Conversing {
+    seen: u64,
+    open: BTreeMap<u64, Turn>,
+}
+
+#[derive(Debug)]
+struct Turn {
+    /// The request's id; `None` where it came as a notification.
+    id: Option<Vec<u8>>,
+    message: UserMessage,
+    /// What can be filled in.
+    about: Value,
+    /// What each tool had to say; `None` while it is waited for.
+    said: Vec<Option<String>>,
+}
+
+impl Conversing {
+    /// The client takes a message back.
+    pub fn cancel(&mut self, id: &[u8]) -> bool {
+        let before = self.open.len();
+        self.open.retain(|_, turn| turn.id.as_deref() != Some(id));
+        self.open.len() < before
+    }
+}
+
+impl Overlay {
+    /// A user's message: asks the tools about it.
+    pub(super) fn said(&mut self, now: Duration, id: Option<&[u8]>, params: Option<&[u8]>, out: &mut Vec<Output>) {
+        let message = match (read(&value(params)), id) {
+            (Ok(message), _) => message,
+            (Err(why), Some(id)) => {
+                let error = json!({"code": errors::INVALID_PARAMS, "message": why});
+                return out.push(Output::Put(TO_CLIENT, answer(id, "error", &error)));
+            }
+            (Err(why), None) => return out.push(Output::Tell(format!("a user message cannot be read: {why}"))),
+        };
+        self.conversing.seen += 1;
+        let turn = self.conversing.seen;
+        let about = json!({"content": message.content, "messageId": message.message_id,
+            "history": message.history.join("\n")});
+        let calls: Vec<Value> = self
+            .plan
+            .conversation
+            .iter()
+            .map(|answering| json!({"name": answering.tool, "arguments": template::fill(&answering.arguments, &about)}))
+            .collect();
+        let said = vec![None; calls.len()];
+        self.conversing.open.insert(turn, Turn { id: id.map(<[u8]>::to_vec), message, about, said });
+        for (at, params) in calls.iter().enumerate() {
+            self.ask(now, "tools/call", params, Purpose::Context { turn, at }, out);
+        }
+    }
+
+    /// One of the tools has answered, or will not.
+    pub(super) fn context(&mut self, turn: u64, at: usize, result: Result<Value, Value>, out: &mut Vec<Output>) {
+        let Some(open) = self.conversing.open.get_mut(&turn) else { return };
+        let Some(answering) = self.plan.conversation.get(at) else { return };
+        let tool = &answering.tool;
+        let said = match &result {
+            Ok(result) if result["isError"] == true => {
+                out.push(Output::Tell(format!("{tool} failed on a user message: {}", super::plan::said(result))));
+                None
+            }
+            Ok(result) => answering.word(result, &open.about),
+            Err(error) => {
+                out.push(Output::Tell(format!("{tool} failed on a user message: {}", super::message_of(error))));
+                None
+            }
+        };
+        open.said[at] = Some(said.unwrap_or_default());
+        if open.said.iter().any(Option::is_none) {
+            return;
+        }
+        let Some(Turn { id, message, said, .. }) = self.conversing.open.remove(&turn) else { return };
+        let said: Vec<String> = said.into_iter().flatten().filter(|said| !said.is_empty()).collect();
+        let context = in_words(&said.join("\n\n"));
+        let answered = match id {
+            Some(id) => answer(&id, "result", &context),
+            None => {
+                let params = addressed(&message, context);
+                json!({"jsonrpc": "2.0", "method": CONTEXT, "params": params}).to_string().into_bytes()
+            }
+        };
+        out.push(Output::Put(TO_CLIENT, answered));
+    }
+}

@@ -1,0 +1,247 @@
+//! From an overlay as it is written to what it means: checked, and with its patterns made ready. Every error
+//! points at its line.
+
+use super::super::format::{
+    AnswerPart, Document, HookPart, MessagePart, ResultPart, RulePart, TestPart, WayPart, WhenPart,
+};
+use super::super::template;
+use super::{Answering, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of};
+use crate::extension::{REGISTRY, by_name};
+use crate::scenario::{Place, Placed, ScenarioError};
+use crate::server::Fired;
+use crate::wire::Direction;
+use globset::{GlobBuilder, GlobMatcher};
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// What rules can send.
+const KINDS: [&str; 3] = ["reminder", "push", "event"];
+/// In whose name events are pushed that name no feature set.
+const PUSH_SET: &str = "overlay.push";
+
+impl Plan {
+    /// Reads an overlay from YAML; `values` stand in place of its own of the same names.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it: its form, or what it says.
+    pub fn read(text: &str, values: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let document: Document = serde_saphyr::from_str_with_options(text, options)
+            .map_err(|error| ScenarioError::from_yaml(text, &error))?;
+        let mut known = document.values.clone();
+        known.extend(values.iter().map(|(name, value)| (name.clone(), value.clone().into())));
+        let plan = Self { name: document.name.clone(), ..Self::default() };
+        Reader { text, values: Value::Object(known), plan }.read(document)
+    }
+}
+
+type Result<T, E = ScenarioError> = std::result::Result<T, E>;
+
+struct Reader<'a> {
+    text: &'a str,
+    values: Value,
+    plan: Plan,
+}
+
+impl Reader<'_> {
+    fn wrong(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+        ScenarioError::new(self.text, place, why)
+    }
+
+    fn read(mut self, document: Document) -> Result<Plan> {
+        let mut declarations = Vec::new();
+        for Placed { value, place } in document.hooks {
+            declarations.push(self.hook(value, place)?);
+        }
+        for Placed { value, place } in document.conversation {
+            let answering = self.answering(value, place)?;
+            self.plan.conversation.push(answering);
+        }
+        for Placed { value, place } in document.rules {
+            let rule = self.rule(value, place)?;
+            self.plan.rules.push(rule);
+        }
+        self.rooms(!declarations.is_empty());
+        self.settings(&declarations, document.settings)?;
+        Ok(self.plan)
+    }
+
+    fn hook(&mut self, part: HookPart, place: Place) -> Result<Value> {
+        let HookPart { event, matcher, priority, context, context_tool, context_tool_args, answer } = part;
+        let mut hook = Map::new();
+        let mut put = |name: &str, value: Option<Value>| drop(value.map(|value| hook.insert(name.to_owned(), value)));
+        put("event", Some(event.into()));
+        put("matcher", matcher.map(Value::Object));
+        put("context", context.map(Value::String));
+        if let Some(tool) = &context_tool {
+            self.plan.named.push((tool.clone(), place.line));
+        }
+        put("context_tool", context_tool.map(Value::String));
+        put("context_tool_args", context_tool_args.map(Value::Object));
+        if let Some(answer) = answer {
+            let answering = self.answering(answer, place)?;
+            let name = format!("hook_{}", self.plan.tools.len() + 1);
+            put("context_tool", Some(name.clone().into()));
+            put("context_tool_args", Some(answering.arguments.clone()));
+            self.plan.tools.push(HookTool { name, answering });
+        }
+        put("priority", Some(priority.into()));
+        let hook = template::fill(&Value::Object(hook), &self.values);
+        let given = [&hook["context"], &hook["context_tool"]];
+        if given.iter().filter(|given| !given.is_null()).count() != 1 {
+            return Err(self.wrong(place, "a hook has exactly one of context, context_tool and answer"));
+        }
+        let schemas = by_name(HOOKS).map(|room| room.descriptor().schemas);
+        let misfits = schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
+        match misfits.unwrap_or_default().first() {
+            Some(misfit) => Err(self.wrong(place, format!("this is no hook: {misfit}"))),
+            None => Ok(hook),
+        }
+    }
+
+    fn answering(&mut self, part: AnswerPart, place: Place) -> Result<Answering> {
+        let AnswerPart { tool, arguments, text, unless } = part;
+        self.plan.named.push((tool.clone(), place.line));
+        let unless = unless.map(|test| self.test(test, place)).transpose()?;
+        let arguments = template::fill(&Value::Object(arguments), &self.values);
+        Ok(Answering { tool, arguments, text: template::fill_text(&text, &self.values), unless })
+    }
+
+    fn rule(&self, part: RulePart, place: Place) -> Result<Rule> {
+        let RulePart { when, times, cooldown, fire } = part;
+        let when = self.when(when, place)?;
+        let fired = Fired::deserialize(&fire.value)
+            .map_err(|_| "an object with its kind: reminder, push or event".to_owned())
+            .and_then(|fired| fired.check().map(|()| fired));
+        let fired = fired.map_err(|why| self.wrong(fire.place, format!("this cannot be sent: {why}")))?;
+        if !KINDS.contains(&fired.kind()) {
+            let why = format!("an overlay sends a {}, not {:?}", KINDS.join(", "), fired.kind());
+            return Err(self.wrong(fire.place, why));
+        }
+        let mut fire = template::fill(&fire.value, &self.values);
+        if fired.kind() == "push" && fire.get("featureSet").is_none() {
+            fire["featureSet"] = PUSH_SET.into();
+        }
+        let cooldown = cooldown.map_or(Duration::ZERO, |span| span.0);
+        Ok(Rule { when, times: times.unwrap_or(u64::MAX), cooldown, fire, line: place.line })
+    }
+
+    fn when(&self, part: WhenPart, place: Place) -> Result<When> {
+        let WhenPart { message, result, after, every, file, resource } = part;
+        let every = match every {
+            Some(every) if every.0.is_zero() => return Err(self.wrong(place, "every: a time above zero")),
+            every => every.map(|every| Ok(When::Time(every.0, true))),
+        };
+        let found = [
+            message.map(|part| self.message(part, place)),
+            result.map(|part| self.result(part, place)),
+            after.map(|after| Ok(When::Time(after.0, false))),
+            every,
+            file.map(|file| {
+                let file = template::fill_text(&file, &self.values);
+                let file = file.strip_prefix("./").unwrap_or(&file).to_owned();
+                Ok(When::File(file.clone(), self.glob(&file, true, place)?))
+            }),
+            resource
+                .map(|uri| template::fill_text(&uri, &self.values))
+                .map(|uri| Ok(When::Resource(uri.clone(), self.glob(&uri, false, place)?))),
+        ];
+        let mut found = found.into_iter().flatten();
+        match (found.next(), found.next()) {
+            (Some(when), None) => when,
+            _ => {
+                let why = "when: exactly one of message, result, after, every, file and resource";
+                Err(self.wrong(place, why))
+            }
+        }
+    }
+
+    fn message(&self, part: MessagePart, place: Place) -> Result<When> {
+        let MessagePart { method, direction, tool, matches } = part;
+        Ok(When::Message(MessageTest {
+            method: self.glob(&method, false, place)?,
+            direction: direction.map(|way| match way {
+                WayPart::C2s => Direction::ClientToServer,
+                WayPart::S2c => Direction::ServerToClient,
+            }),
+            tool: tool.map(|tool| self.glob(&tool, false, place)).transpose()?,
+            test: matches.map(|test| self.test(test, place)).transpose()?,
+        }))
+    }
+
+    fn result(&self, part: ResultPart, place: Place) -> Result<When> {
+        let ResultPart { method, tool, matches } = part;
+        Ok(When::Result(ResultTest {
+            method: self.glob(&method, false, place)?,
+            tool: tool.map(|tool| self.glob(&tool, false, place)).transpose()?,
+            test: matches.map(|test| self.test(test, place)).transpose()?,
+        }))
+    }
+
+    fn test(&self, part: TestPart, place: Place) -> Result<Test> {
+        let TestPart { pointer, equals, regex, glob } = part;
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return Err(self.wrong(place, format!("{pointer:?} is no JSON Pointer: it begins with a slash")));
+        }
+        let want = match (equals, regex, glob) {
+            (Some(value), None, None) => Want::Equal(value),
+            (None, Some(regex), None) => {
+                let regex = Regex::new(&regex);
+                Want::Regex(regex.map_err(|error| self.wrong(place, format!("regex: {}", last_line(&error))))?)
+            }
+            (None, None, Some(glob)) => Want::Glob(self.glob(&glob, false, place)?),
+            _ => return Err(self.wrong(place, "a test has exactly one of equals, regex and glob")),
+        };
+        Ok(Test { pointer, want })
+    }
+
+    fn glob(&self, pattern: &str, by_folders: bool, place: Place) -> Result<GlobMatcher> {
+        let glob = GlobBuilder::new(pattern).literal_separator(by_folders).build();
+        let wrong = |error: globset::Error| self.wrong(place, format!("the pattern {pattern:?}: {}", error.kind()));
+        Ok(glob.map_err(wrong)?.compile_matcher())
+    }
+
+    /// The rooms that something was written for.
+    fn rooms(&mut self, has_hooks: bool) {
+        let fires =
+            |room: &str| self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(room_of) == Some(room));
+        let is_meant = |room: &&str| match *room {
+            HOOKS => has_hooks,
+            CONVERSATION => !self.plan.conversation.is_empty(),
+            room => fires(room),
+        };
+        self.plan.rooms = REGISTRY.iter().map(|room| room.descriptor().name).filter(is_meant).collect();
+    }
+
+    fn settings(&mut self, declarations: &[Value], given: Option<Placed<Value>>) -> Result<()> {
+        let pushes = self.plan.rules.iter().filter(|rule| rule.fire["kind"] == "push");
+        let mut sets: Vec<Value> = pushes.map(|rule| rule.fire["featureSet"].clone()).collect();
+        sets.dedup();
+        let place = given.as_ref().map(|given| given.place).unwrap_or_default();
+        let given = given.map_or_else(|| json!({}), |given| given.value);
+        let Value::Object(given) = given else {
+            return Err(self.wrong(place, "settings: an object by proposal"));
+        };
+        self.plan.settings = given.into_iter().collect();
+        if let Some(other) = self.plan.settings.keys().find(|room| by_name(room).is_none()) {
+            let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+            let why = format!("settings: there is no proposal {other:?}: they are {}", known.join(", "));
+            return Err(self.wrong(place, why));
+        }
+        if !declarations.is_empty() {
+            self.plan.settings.insert(HOOKS.to_owned(), json!({"declarations": declarations}));
+        }
+        if let Some(room) = room_of("push").filter(|_| !sets.is_empty()) {
+            let settings = self.plan.settings.entry(room.to_owned()).or_insert_with(|| json!({}));
+            settings["push_only"] = true.into();
+            settings["push_sets"] = sets.into();
+        }
+        self.plan.config(0, 0).check().map_err(|why| self.wrong(place, format!("settings: {why}")))
+    }
+}
+
+fn last_line(error: &regex::Error) -> String {
+    error.to_string().lines().last().unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,159 @@
+//! What the server says: on its way to the client, changed at two places, or an answer to the overlay.
+
+use super::asking::Purpose;
+use super::guest::{answer, value};
+use super::{Awaited, Happening, Output, Overlay, Phase, TO_CLIENT, UPDATED, graft, message_of, triggers};
+use crate::wire::{Envelope, MessageKind, json};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+impl Overlay {
+    /// A message of the server's.
+    pub fn from_server(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
+        let mut out = self.wake(now);
+        let envelope = Envelope::scan(&message);
+        match envelope.kind {
+            MessageKind::Result | MessageKind::Error => {
+                let id = envelope.id.map(|id| id.key());
+                match id.as_ref().and_then(|id| self.ids.number(id)) {
+                    Some(number) => {
+                        let result = envelope.result.map(|result| value(Some(result)));
+                        let result = result.ok_or_else(|| value(envelope.error));
+                        out.push(Output::Taken(TO_CLIENT, message));
+                        self.heard(number, result, &mut out);
+                    }
+                    None => {
+                        // What is changed stands in the reel as text.
+                        let is_text = std::str::from_utf8(&message).is_ok();
+                        let awaited = id.and_then(|id| self.awaited.remove(&id)).filter(|_| is_text);
+                        self.answered(now, awaited, message, &mut out);
+                    }
+                }
+            }
+            MessageKind::Request | MessageKind::Notification => {
+                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+                let params = envelope.params.map(<[u8]>::to_vec);
+                let uri =
+                    params.as_deref().filter(|_| method == UPDATED).and_then(|text| json::str_member(text, "uri"));
+                let uri = uri.map(|uri| uri.into_owned());
+                let is_text = std::str::from_utf8(&message).is_ok();
+                let is_ours = is_text && uri.as_ref().is_some_and(|uri| self.is_only_ours(uri));
+                out.push(if is_ours { Output::Kept(message) } else { Output::Pass(TO_CLIENT, message) });
+                self.seen(now, TO_CLIENT, &method, params.as_deref(), &mut out);
+                if let Some(uri) = uri {
+                    self.happened(now, &Happening::Resource(&uri), &mut out);
+                }
+            }
+            _ => out.push(Output::Pass(TO_CLIENT, message)),
+        }
+        out
+    }
+
+    /// The server answers a request of the client's.
+    fn answered(&mut self, now: Duration, awaited: Option<Awaited>, message: Vec<u8>, out: &mut Vec<Output>) {
+        let result = Envelope::scan(&message).result;
+        match (awaited, result) {
+            (Some(Awaited::Initialize), Some(result)) => {
+                let servers = value(json::member(result, "capabilities"));
+                let changed = self.with_capabilities(&message, &servers, out);
+                self.phase = Phase::Answered;
+                out.push(
+                    changed
+                        .map_or(Output::Pass(TO_CLIENT, message.clone()), |changed| Output::Changed(message, changed)),
+                );
+            }
+            (Some(Awaited::Tools), Some(result)) => {
+                let result = value(Some(result));
+                self.learn_tools(&result, out);
+                let is_last = result["nextCursor"].is_null() && self.phase >= Phase::Answered;
+                if is_last {
+                    self.name_missing(out);
+                }
+                let more = if is_last { self.own_tools() } else { Vec::new() };
+                let changed = graft::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
+                out.push(match changed {
+                    Some(changed) => Output::Changed(message, changed),
+                    None => Output::Pass(TO_CLIENT, message),
+                });
+            }
+            (Some(Awaited::Unsubscribe(uri)), _) => {
+                out.push(Output::Pass(TO_CLIENT, message));
+                self.subscribe(now, uri, out);
+            }
+            (Some(Awaited::Result(method, params)), Some(result)) => {
+                let result = value(Some(result));
+                out.push(Output::Pass(TO_CLIENT, message));
+                self.happened(now, &Happening::Result(&method, &params, &result), out);
+            }
+            _ => out.push(Output::Pass(TO_CLIENT, message)),
+        }
+    }
+
+    /// The answer to `initialize` with what is declared beside; `None` where that is nothing.
+    fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
+        let taken = |room: &'static str| {
+            out.push(Output::Tell(format!(
+                "the server declares {room} itself; what the overlay says of it is left out"
+            )));
+        };
+        let declared = self.guest.declare(&self.declared, servers, taken);
+        let mut changed = message.to_vec();
+        let mut put = |path: &[&str], value: &Value| {
+            let place = [&["result", "capabilities"], path].concat();
+            match graft::put(&changed, &place, value) {
+                Some(text) => changed = text,
+                None => {
+                    out.push(Output::Tell(format!("{} cannot be put into the answer to initialize", path.join("."))))
+                }
+            }
+        };
+        for (path, value) in &declared {
+            put(path, value);
+        }
+        self.listing.is_ours_alone = servers["tools"].is_null() && !self.own_tools().is_empty();
+        if self.listing.is_ours_alone {
+            put(&["tools"], &json!({}));
+        }
+        for room in self.plan.rooms.iter().filter(|room| !self.guest.is_on(room)) {
+            out.push(Output::Fact(json!({"report": "not_declared", "proposal": room})));
+        }
+        (changed != message).then_some(changed)
+    }
+
+    /// The server, or nobody, answers a request of the overlay's own.
+    pub(super) fn heard(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
+        if let Some(purpose) = self.asking.close(number) {
+            self.concluded(purpose, result, out);
+        }
+    }
+
+    pub(super) fn concluded(&mut self, purpose: Purpose, result: Result<Value, Value>, out: &mut Vec<Output>) {
+        match (purpose, result) {
+            (Purpose::Context { turn, at }, result) => self.context(turn, at, result, out),
+            (Purpose::Hook { id, at, arguments }, Ok(result)) => {
+                let own = self.plan.tools.get(at).map(|tool| &tool.answering);
+                let text = own.and_then(|own| own.word(&result, &json!({"arguments": arguments})));
+                let content: Vec<Value> = text.iter().map(|text| json!({"type": "text", "text": text})).collect();
+                let mut worded = json!({"content": content});
+                if result["isError"] == true {
+                    worded = result;
+                }
+                out.push(Output::Put(TO_CLIENT, answer(&id, "result", &worded)));
+            }
+            (Purpose::Hook { id, .. }, Err(error)) => {
+                out.push(Output::Put(TO_CLIENT, answer(&id, "error", &error)));
+            }
+            (Purpose::Subscribe(_), Ok(_)) => {}
+            (Purpose::Subscribe(uri), Err(error)) => {
+                self.own_uris.remove(&uri);
+                out.push(Output::Tell(format!("cannot subscribe to {uri}: {}", message_of(&error))));
+            }
+        }
+    }
+
+    /// Whether a resource's changes are told because of the overlay alone.
+    fn is_only_ours(&self, uri: &str) -> bool {
+        let covers = |known: &String| triggers::covers(known, uri);
+        self.own_uris.iter().any(covers) && !self.client_uris.iter().any(covers)
+    }
+}

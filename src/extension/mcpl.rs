@@ -140,9 +140,16 @@ impl Extension for Mcpl {
         rules::excuse(definition, value, misfit)
     }
 
+    fn odd_refusal(&self, error: &Value) -> Vec<String> {
+        let data = &error["data"];
+        let lacks = error["code"] == -32001 && !(data["featureSet"].is_string() && data["canEnable"].is_boolean());
+        lacks.then(|| "the error's data lacks featureSet or canEnable".to_owned()).into_iter().collect()
+    }
+
     fn error_name(&self, code: i64) -> Option<&'static str> {
         Some(match code {
             -32001 => "feature set not enabled",
+            -32002 => "capability denied (0.5)",
             -32003 => "unknown feature set",
             -32005 => "checkpoint not found",
             -32017 => "channel not permitted",
@@ -210,8 +217,17 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
     }
 }
 
+/// Whether a side's block declares a capability, by its path; `true` on the way to it stands for all below (C60).
+pub fn has(block: &Value, capability: &str) -> bool {
+    let mut value = Some(block);
+    for name in capability.split('.') {
+        value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
+    }
+    matches!(value, Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)))
+}
+
 /// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
-fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
+pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     match sets {
         Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
         Value::Array(items) => {

@@ -1041,6 +1041,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;show' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)')
             [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Run a jq program on each event''s JSON object and print what it gives')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them')
             [CompletionResult]::new('--time', '--time', [CompletionResultType]::ParameterName, 'How times are shown')
@@ -1063,6 +1064,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--audit', '--audit', [CompletionResultType]::ParameterName, 'A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its server, feature set, inference and outcome. Reads every message')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -5029,7 +5029,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__show)
-            opts="-f -n -v -h --format --full --raw --no-fold --jq --follow --session --time --from --seq --limit --color --verbose --help"
+            opts="-f -n -v -h --format --view --full --raw --no-fold --jq --follow --session --time --from --seq --limit --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5041,6 +5041,10 @@ _mcpreel() {
                     ;;
                 -f)
                     COMPREPLY=($(compgen -W "list full table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --view)
+                    COMPREPLY=($(compgen -W "events tree" -- "${cur}"))
                     return 0
                     ;;
                 --jq)
@@ -5083,7 +5087,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__stats)
-            opts="-v -h --session --format --color --verbose --help"
+            opts="-v -h --session --audit --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -963,6 +963,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;show'= {
             cand -f 'How to print'
             cand --format 'How to print'
+            cand --view 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)'
             cand --jq 'Run a jq program on each event''s JSON object and print what it gives'
             cand --session 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them'
             cand --time 'How times are shown'
@@ -984,6 +985,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --session 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them'
             cand --format 'How to print'
             cand --color 'When to colour output'
+            cand --audit 'A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its server, feature set, inference and outcome. Reads every message'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'

@@ -537,6 +537,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s f -l format -d 
 full\t'Each event with its whole message, laid out and coloured'
 table\t'Tables of a thousand rows at most'
 json\t'One JSON object an event, as `export --format jsonl` writes it, with what was derived added'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l view -d 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)' -r -f -a "events\t'Events'
+tree\t'Checkpoints'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print what it gives' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l session -d 'The reel of a live session; every word is then a filter\'s. `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l time -d 'How times are shown' -r -f -a "offset\t'Seconds from the reel\'s beginning'
@@ -560,6 +562,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l audit -d 'A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its server, feature set, inference and outcome. Reads every message'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l format -d 'How to print' -r -f -a "human\t'Text'

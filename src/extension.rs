@@ -5,10 +5,12 @@
 //!
 //! Never: tokio, files, clocks, printing; a room never knows another room.
 
+pub mod audit;
 pub mod conversation;
 pub mod findings;
 pub mod hooks;
 pub mod host;
+pub mod lineage;
 pub mod mcpe;
 pub mod mcpl;
 pub mod policy;
@@ -285,6 +287,16 @@ pub trait Extension: Sync {
     /// What a message of this proposal carries that may come by another way too.
     fn carries(&self, _message: &Observed<'_>) -> Vec<Carried> {
         Vec::new()
+    }
+
+    /// What a log of operations tells of an exchange by one of the proposal's methods.
+    fn audit(&self, _method: &str, _params: &Value, _end: audit::End<'_>) -> Vec<audit::Entry> {
+        Vec::new()
+    }
+
+    /// What a message, of this proposal or carrying a part of it, tells of checkpoints.
+    fn lineage(&self, _message: &Observed<'_>) -> Option<lineage::Step> {
+        None
     }
 
     /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The

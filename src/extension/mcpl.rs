@@ -1,12 +1,16 @@
 //! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
 //! channels.
 
+mod audit;
 pub mod host;
+mod lineage;
 pub mod push;
 mod rules;
 pub mod server;
 
+use super::audit::{End, Entry};
 use super::host::{HostSide, Slot};
+use super::lineage::Step;
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
@@ -130,6 +134,14 @@ impl Extension for Mcpl {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn audit(&self, method: &str, params: &Value, end: End<'_>) -> Vec<Entry> {
+        audit::entries(method, params, end)
+    }
+
+    fn lineage(&self, message: &Observed<'_>) -> Option<Step> {
+        lineage::step(message)
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

@@ -1111,6 +1111,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--watch-every', '--watch-every', [CompletionResultType]::ParameterName, 'Run the commands again after this time, too')
             [CompletionResult]::new('--watch-limit', '--watch-limit', [CompletionResultType]::ParameterName, 'How long a command may take')
             [CompletionResult]::new('--watch-quiet', '--watch-quiet', [CompletionResultType]::ParameterName, 'Tell changes once nothing has changed for so long')
+            [CompletionResult]::new('--webhook', '--webhook', [CompletionResultType]::ParameterName, 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole')
+            [CompletionResult]::new('--channel-socket', '--channel-socket', [CompletionResultType]::ParameterName, 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')

@@ -1029,6 +1029,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --watch-every 'Run the commands again after this time, too'
             cand --watch-limit 'How long a command may take'
             cand --watch-quiet 'Tell changes once nothing has changed for so long'
+            cand --webhook 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole'
+            cand --channel-socket 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'

@@ -606,6 +606,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-command 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-every -d 'Run the commands again after this time, too' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-limit -d 'How long a command may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-quiet -d 'Tell changes once nothing has changed for so long' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event\'s text as a whole' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r

@@ -2,11 +2,13 @@
 
 pub mod builtin;
 pub mod client;
+pub mod connector;
 pub mod host;
 pub mod server;
 pub mod sessions;
 pub mod simulate;
 pub mod watch;
+pub mod webhook;
 
 pub use client::{Connection, Failure};
 

@@ -10,6 +10,7 @@ pub mod gateway;
 pub mod http;
 mod lines;
 pub mod link;
+pub mod posts;
 pub mod proxy;
 mod reach;
 pub mod remote;

@@ -1,5 +1,6 @@
 //! `serve`: be a server, the built-in live one.
 
+mod local;
 mod scenario;
 mod watch;
 
@@ -20,6 +21,7 @@ use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
+use local::{Local, LocalArgs, Running};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -46,6 +48,8 @@ Examples:
   mcpreel serve --listen unix:/tmp/mcp.sock  lines; over TCP with tcp:7000
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
+  mcpreel serve --webhook 9000               POSTs of JSON become push events
+  mcpreel serve --channel-socket chat.sock   then: nc -U chat.sock
   mcpreel fire push --text hello --session serve
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
@@ -69,13 +73,16 @@ pub struct ServeArgs {
     on_signal: Vec<Fired>,
     /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
     /// messages are expected there. The host is whoever starts this; the report goes to standard error.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "settings", "plans", "on_signal", "listen"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "settings", "plans", "on_signal", "listen", "webhook",
+        "channel_socket"])]
     scenario: Option<PathBuf>,
     /// Which server of the scenario to be.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]
     part: Option<String>,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    local: LocalArgs,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -169,10 +176,11 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
     config.settings = values::object(&args.settings)?.into_iter().collect();
+    let local = args.local.prepare(&mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
-    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()? };
+    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -230,13 +238,17 @@ impl Serving {
         }
     }
 
-    /// Has every session send these.
-    fn order_all(&self, fired: &[Fired]) {
-        let streams = match self {
+    /// The numbers of its sessions.
+    fn streams(&self) -> Vec<u32> {
+        match self {
             Self::Stdio { .. } => vec![0],
             Self::Listening(sessions) => sessions.numbers(),
-        };
-        for stream in streams {
+        }
+    }
+
+    /// Has every session send these.
+    fn order_all(&self, fired: &[Fired]) {
+        for stream in self.streams() {
             let _ = self.order(stream, Arrival::Order(fired.to_vec()));
         }
     }
@@ -277,6 +289,14 @@ pub struct Besides {
     pub on_signal: Vec<Fired>,
     /// What it watches.
     pub watch: Option<Prepared>,
+    /// What comes in beside its host.
+    pub local: Local,
+}
+
+/// What was begun beside a server; watching ends when this is dropped.
+struct Begun {
+    _watch: Option<Watch>,
+    local: Running,
 }
 
 impl Besides {
@@ -287,17 +307,22 @@ impl Besides {
         attendant
     }
 
-    /// Begins with all of it; watching ends when what comes back is dropped.
-    fn start(self, serving: &Serving) -> Result<Option<Watch>, CommandError> {
+    /// Begins with all of it.
+    fn start(self, serving: &Serving) -> Result<Begun, CommandError> {
         fire_on_signal(self.on_signal, serving.clone()).map_err(failed)?;
-        let Some(watch) = self.watch else { return Ok(None) };
-        let serving = serving.clone();
-        let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
-        watch.start(tell, Arc::new(note)).map(Some).map_err(|error| {
-            CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
-                .hint("there may be too many folders to watch: name a smaller one with --watch")
-        })
+        let local = self.local.start(serving)?;
+        let watch = self.watch.map(|watch| begin_watching(watch, serving)).transpose()?;
+        Ok(Begun { _watch: watch, local })
     }
+}
+
+fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandError> {
+    let serving = serving.clone();
+    let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
+    watch.start(tell, Arc::new(note)).map_err(|error| {
+        CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
+            .hint("there may be too many folders to watch: name a smaller one with --watch")
+    })
 }
 
 /// Has an errand done; what comes of it goes back to the engine.
@@ -392,7 +417,7 @@ fn run_stdio(
     let attendant = besides.attendant(&mut config);
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
     let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
-    let _watch = besides.start(&serving)?;
+    let begun = besides.start(&serving)?;
     let hear = |fact: &Report| {
         if let Some(known) = standing(attendant.as_ref(), fact) {
             let _ = sender.send(known);
@@ -400,6 +425,7 @@ fn run_stdio(
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
+        begun.local.hear(fact);
         facts.take(fact);
     };
     let sift = |message| answers.keep(0, Direction::ClientToServer, message);
@@ -434,7 +460,7 @@ fn run_listening(
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
-        let _watch = besides.start(&serving)?;
+        let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
@@ -447,6 +473,7 @@ fn run_listening(
                         if let Some(known) = standing(attendant.as_ref(), &fact) {
                             let _ = serving.order(stream, known);
                         }
+                        begun.local.hear(&fact);
                         if facts.take(&fact).ends() {
                             return;
                         }

@@ -235,3 +235,16 @@ fn a_host_that_starts_the_command_is_asked() {
     answer(&mut host, "channels/list", json!({"result": {"channels": [{"id": "x"}]}}));
     assert_eq!(host.end().code(), 1, "a descriptor lacks members");
 }
+
+#[test]
+fn a_host_that_connects_is_asked_and_the_command_ends() {
+    let stage = Stage::new();
+    let asking = stage.start(&["fire", "scope", "/etc", "--listen", "unix:ask.sock"]);
+    until("the command to listen", || asking.stderr_so_far().contains("listening on").then_some(()));
+    let at = format!("unix:{}", stage.path("ask.sock").display());
+    let (mut host, _) = opened(stage.start(&["record", "-o", "a.reel", "--url", &at]));
+    answer(&mut host, "scope/elevate", json!({"result": {"approved": true}}));
+    let output = asking.end_with_open_stdin();
+    assert_eq!((output.code(), output.err().contains("scope_answered")), (0, true), "{output:?}");
+    host.end();
+}

@@ -528,3 +528,27 @@ fn a_channel_over_a_socket_brings_lines_in_and_what_is_published_out() {
     stage.write("file", "mine");
     assert_eq!(stage.run(&["serve", "--channel-socket", "file"], "").code(), 2);
 }
+
+#[test]
+fn a_post_reaches_every_host_that_is_connected() {
+    let stage = Stage::new();
+    let server = Server::serve(&stage, "unix:mcp.sock", &["--webhook", "0"]);
+    let said = server.process.stderr_so_far();
+    let address = said.split("posts to http://").nth(1).and_then(|it| it.split('/').next()).expect("told").to_owned();
+    assert_eq!(post(&address, "", r#"{"text":"x"}"#).0, 503);
+    let host = |name: &str| {
+        let reel = format!("{name}.reel");
+        let mut host = mcpl_host(stage.start(&["record", "-o", &reel, "--url", &server.url]));
+        host.send(&request(1, "ping", json!({})));
+        host.message(|message| message["id"] == 1);
+        host
+    };
+    let (mut one, mut two) = (host("one"), host("two"));
+    let (status, told) = post(&address, "", r#"{"text":"x"}"#);
+    assert_eq!((status, &told["sessions"]), (202, &json!(2)), "{told}");
+    for host in [&mut one, &mut two] {
+        let push = host.message(|message| message["method"] == "push/event");
+        assert_eq!(push["params"]["eventId"], told["eventId"]);
+    }
+    server.end();
+}

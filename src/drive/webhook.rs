@@ -8,9 +8,9 @@ use crate::transport::posts::{self, Post, Reply, Take};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::net::TcpListener;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 /// How large a body may be.
 pub const LARGEST: usize = 1 << 20;
@@ -60,6 +60,7 @@ impl Webhook {
 
 struct Receiver {
     order: Order,
+    /// Held while an event is pushed: of two that are the same, one waits for what becomes of the other.
     known: Mutex<Recent<String>>,
 }
 
@@ -70,28 +71,24 @@ impl Receiver {
             Err(refused) => return refused,
         };
         let mut answer = json!({"eventId": id});
-        if self.known(|known| known.contains(&id) || known.insert(id.clone(), ()).is_some()) {
+        let mut known = self.known.lock().await;
+        if known.contains(&id) {
             answer["status"] = "duplicate".into();
             return (200, answer);
         }
-        let told = self.push(&fired).await;
-        match told {
+        match self.push(&fired).await {
             Ok(sessions) => {
+                known.insert(id, ());
                 answer["status"] = "sent".into();
                 answer["sessions"] = sessions.into();
                 (202, answer)
             }
+            // It may be tried again.
             Err((status, why)) => {
-                // It may be tried again.
-                self.known(|known| known.remove(&id));
                 answer["error"] = why;
                 (status, answer)
             }
         }
-    }
-
-    fn known<T>(&self, work: impl FnOnce(&mut Recent<String>) -> T) -> T {
-        work(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Has it pushed. In how many sessions it was sent, or why in none.
@@ -108,7 +105,10 @@ impl Receiver {
                     why = (if is_early { 503 } else { 409 }, reason);
                 }
                 Ok(Some(_)) => {}
-                Ok(None) | Err(_) => break,
+                Ok(None) | Err(_) => {
+                    why = (504, json!("the server did not say in time whether it was sent"));
+                    break;
+                }
             }
         }
         if sent > 0 { Ok(sent) } else { Err(why) }

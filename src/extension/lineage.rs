@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// How many checkpoints of one connection are kept; more are counted.
 const MOST: usize = 10_000;
+/// How many tries to go back to one checkpoint are kept, the latest.
+const MOST_TRIES: usize = 100;
 
 /// What a message tells of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +73,7 @@ pub struct Checkpoint {
     pub by: Option<String>,
     /// Those that grew out of it, in order.
     pub children: Vec<String>,
-    /// Tries to go back to it.
+    /// Tries to go back to it, the latest of them.
     pub rollbacks: Vec<Rollback>,
     /// The server has dropped it: the event that told so.
     pub gone: Option<u64>,
@@ -122,6 +124,9 @@ impl Lineage {
 
     fn tried(&mut self, target: &str, rollback: Rollback) {
         if let Some(found) = self.get_or_add(target) {
+            if found.rollbacks.len() >= MOST_TRIES {
+                found.rollbacks.remove(0);
+            }
             found.rollbacks.push(rollback);
         }
     }

@@ -6,13 +6,15 @@ use crate::server::{Fired, Report};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 /// How long a line may be.
 const LONGEST: u64 = 1 << 20;
 /// How many may be connected at once.
 const MOST_CLIENTS: usize = 16;
+/// How long a server may take to say that it has sent a message.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long somebody may take to read what is written.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -111,14 +113,20 @@ fn read(client: &UnixStream, channel: &str, order: &Order) {
         let told = match message(text, channel) {
             Err(why) => Some(json!({"error": why})),
             Ok(fired) => {
-                let back = client.try_clone().ok();
+                let (back, (told, heard)) = (client.try_clone().ok(), mpsc::channel());
                 let hears = move |fact: &Report| {
+                    let _ = told.send(());
                     let is_end = !matches!(fact, Report::Sent { .. });
                     if let Some(back) = back.as_ref().filter(|_| is_end) {
                         let _ = say(back, &serde_json::to_value(fact).unwrap_or_default());
                     }
                 };
-                (order(&fired, Arc::new(hears)) == 0).then(|| json!({"error": "no host is connected"}))
+                let ordered = order(&fired, Arc::new(hears));
+                // Nobody is read faster than hosts are sent to.
+                for _ in 0..ordered {
+                    let _ = heard.recv_timeout(PATIENCE);
+                }
+                (ordered == 0).then(|| json!({"error": "no host is connected"}))
             }
         };
         if told.is_some_and(|told| say(client, &told).is_err()) {

@@ -199,7 +199,7 @@ fn read(method: &str, answer: &Answer, told: &mut Value) {
     }
     told["deviations"] = json!(extension::deviations(method, is_error, &content));
     told["latency_ms"] = json!(answer.latency.as_micros() as f64 / 1e3);
-    told["words"] = words.into();
+    told["summary"] = words.into();
     if is_error {
         let means = content["code"].as_i64().and_then(|code| extension::error_name(method, code));
         told["outcome"] = "refused".into();
@@ -238,7 +238,7 @@ fn show(told: &Value, toward: &Toward, context: &Context) -> Result<(), CommandE
     line(format!("sent    → {} {}", text(&told["method"]), told["params"]))?;
     match told["outcome"].as_str() {
         Some("answered") => {
-            let words = text(&told["words"]);
+            let words = text(&told["summary"]);
             line(format!("answer  ← {}", if words.is_empty() { told["result"].to_string() } else { words.clone() }))?;
             if !words.is_empty() {
                 line(format!("          {}", told["result"]))?;

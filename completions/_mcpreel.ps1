@@ -129,6 +129,14 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
+            [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
+            [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
+            [CompletionResult]::new('model-info', 'model-info', [CompletionResultType]::ParameterValue, 'Ask the host which model it runs (`model/info`), as a server')
+            [CompletionResult]::new('feature-sets', 'feature-sets', [CompletionResultType]::ParameterValue, 'Fire what either side says about feature sets: which are on, which there are')
+            [CompletionResult]::new('scope', 'scope', [CompletionResultType]::ParameterValue, 'Ask the host for a scope (`scope/elevate`), as a server')
+            [CompletionResult]::new('rollback', 'rollback', [CompletionResultType]::ParameterValue, 'Have a server go back to a checkpoint (`state/rollback`), as its host')
+            [CompletionResult]::new('channel', 'channel', [CompletionResultType]::ParameterValue, 'Fire a message about channels: as a server at its host, or as a host at a server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -259,6 +267,586 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;fire;before-inference' {
+            [CompletionResult]::new('--inference', '--inference', [CompletionResultType]::ParameterName, 'Its id; a new one where none is given')
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'The conversation''s id')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'The turn''s number, from 0; it counts up with --repeat')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model''s id')
+            [CompletionResult]::new('--channel', '--channel', [CompletionResultType]::ParameterName, 'The channel that the message came in by')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;after-inference' {
+            [CompletionResult]::new('--message', '--message', [CompletionResultType]::ParameterName, 'What the user had said')
+            [CompletionResult]::new('--inference', '--inference', [CompletionResultType]::ParameterName, 'Its id; a new one where none is given')
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'The conversation''s id')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'The turn''s number, from 0; it counts up with --repeat')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model''s id')
+            [CompletionResult]::new('--carrier', '--carrier', [CompletionResultType]::ParameterName, 'How it travels')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;inference' {
+            [CompletionResult]::new('--feature-set', '--feature-set', [CompletionResultType]::ParameterName, 'The feature set that it belongs to; the server''s own that declares inferenceRequest where none is named')
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'The conversation that it belongs to')
+            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'How many tokens the model may give at most')
+            [CompletionResult]::new('--temperature', '--temperature', [CompletionResultType]::ParameterName, 'How freely the model may choose')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--stream', '--stream', [CompletionResultType]::ParameterName, 'Have the answer streamed, where the host can')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;model-info' {
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;feature-sets' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Tell a server which of its feature sets are on (`featureSets/update`), as its host')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;feature-sets;update' {
+            [CompletionResult]::new('--enable', '--enable', [CompletionResultType]::ParameterName, 'A set that is on (repeatable)')
+            [CompletionResult]::new('--disable', '--disable', [CompletionResultType]::ParameterName, 'A set that is off (repeatable)')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'A pattern for a set''s whitelist (repeatable): SET=PATTERN')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'A pattern for a set''s blacklist (repeatable): SET=PATTERN')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;feature-sets;changed' {
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'A set that is new (repeatable): NAME=USE,USE… or NAME:=DECLARATION')
+            [CompletionResult]::new('--remove', '--remove', [CompletionResultType]::ParameterName, 'A set that goes (repeatable)')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;feature-sets;help' {
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Tell a server which of its feature sets are on (`featureSets/update`), as its host')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;feature-sets;help;update' {
+            break
+        }
+        'mcpreel;fire;feature-sets;help;changed' {
+            break
+        }
+        'mcpreel;fire;feature-sets;help;help' {
+            break
+        }
+        'mcpreel;fire;scope' {
+            [CompletionResult]::new('--payload', '--payload', [CompletionResultType]::ParameterName, 'What comes back with an approval (repeatable): name=text, name:=JSON, a JSON object')
+            [CompletionResult]::new('--feature-set', '--feature-set', [CompletionResultType]::ParameterName, 'The feature set that it belongs to; the server''s own that is scoped where none is named')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;rollback' {
+            [CompletionResult]::new('--feature-set', '--feature-set', [CompletionResultType]::ParameterName, 'The feature set; the server''s first that can roll back where none is named')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('register', 'register', [CompletionResultType]::ParameterValue, 'Register channels (`channels/register`), as a server')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell of channels that come, go or change (`channels/changed`), as a server')
+            [CompletionResult]::new('incoming', 'incoming', [CompletionResultType]::ParameterValue, 'Bring a message in from a channel (`channels/incoming`), as a server')
+            [CompletionResult]::new('list-host', 'list-host', [CompletionResultType]::ParameterValue, 'Ask the host which channels it knows (`channels/list`), as a server')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Ask a server which channels it has (`channels/list`), as its host')
+            [CompletionResult]::new('open', 'open', [CompletionResultType]::ParameterValue, 'Have a server open a channel (`channels/open`), as its host')
+            [CompletionResult]::new('close', 'close', [CompletionResultType]::ParameterValue, 'Have a server close a channel (`channels/close`), as its host')
+            [CompletionResult]::new('publish', 'publish', [CompletionResultType]::ParameterValue, 'Have a server deliver content to a channel (`channels/publish`), as its host')
+            [CompletionResult]::new('outgoing', 'outgoing', [CompletionResultType]::ParameterValue, 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;channel;register' {
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;changed' {
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'One that is new (repeatable): its id, or its descriptor as JSON or @file')
+            [CompletionResult]::new('--remove', '--remove', [CompletionResultType]::ParameterName, 'One that goes, by its id (repeatable)')
+            [CompletionResult]::new('--update', '--update', [CompletionResultType]::ParameterName, 'One that is otherwise now (repeatable): its descriptor as JSON, or its id')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;incoming' {
+            [CompletionResult]::new('--channel', '--channel', [CompletionResultType]::ParameterName, 'The channel''s id')
+            [CompletionResult]::new('--message-id', '--message-id', [CompletionResultType]::ParameterName, 'The message''s id; a new one where none is given')
+            [CompletionResult]::new('--thread', '--thread', [CompletionResultType]::ParameterName, 'Its thread')
+            [CompletionResult]::new('--author', '--author', [CompletionResultType]::ParameterName, 'Who wrote it')
+            [CompletionResult]::new('--metadata', '--metadata', [CompletionResultType]::ParameterName, 'Anything else about it (repeatable): name=text, name:=JSON, a JSON object')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;list-host' {
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;list' {
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;open' {
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;close' {
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;publish' {
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'The conversation''s id')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--notification', '--notification', [CompletionResultType]::ParameterName, 'As a notification: nobody says whether it was delivered')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;outgoing' {
+            [CompletionResult]::new('--chunks', '--chunks', [CompletionResultType]::ParameterName, 'In how many pieces before the whole')
+            [CompletionResult]::new('--inference', '--inference', [CompletionResultType]::ParameterName, 'The inference''s id; a new one where none is given')
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'The conversation''s id')
+            [CompletionResult]::new('--deadline', '--deadline', [CompletionResultType]::ParameterName, 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--era', '--era', [CompletionResultType]::ParameterName, 'The era to work in')
+            [CompletionResult]::new('--protocol-version', '--protocol-version', [CompletionResultType]::ParameterName, 'The protocol version to ask for, known or not')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long an answer may take')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'A root to offer to the server: a folder or a URI (repeatable)')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Keep the session in a reel')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`')
+            [CompletionResult]::new('--header-env', '--header-env', [CompletionResultType]::ParameterName, 'A header whose value is in an environment variable (repeatable)')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, beside those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find the server in; the usual places are searched where none is named')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The server''s name in that configuration')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the server''s environment (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server in this folder')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Send it even where the server did not declare what takes it')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;channel;help' {
+            [CompletionResult]::new('register', 'register', [CompletionResultType]::ParameterValue, 'Register channels (`channels/register`), as a server')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell of channels that come, go or change (`channels/changed`), as a server')
+            [CompletionResult]::new('incoming', 'incoming', [CompletionResultType]::ParameterValue, 'Bring a message in from a channel (`channels/incoming`), as a server')
+            [CompletionResult]::new('list-host', 'list-host', [CompletionResultType]::ParameterValue, 'Ask the host which channels it knows (`channels/list`), as a server')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Ask a server which channels it has (`channels/list`), as its host')
+            [CompletionResult]::new('open', 'open', [CompletionResultType]::ParameterValue, 'Have a server open a channel (`channels/open`), as its host')
+            [CompletionResult]::new('close', 'close', [CompletionResultType]::ParameterValue, 'Have a server close a channel (`channels/close`), as its host')
+            [CompletionResult]::new('publish', 'publish', [CompletionResultType]::ParameterValue, 'Have a server deliver content to a channel (`channels/publish`), as its host')
+            [CompletionResult]::new('outgoing', 'outgoing', [CompletionResultType]::ParameterValue, 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'mcpreel;fire;channel;help;register' {
+            break
+        }
+        'mcpreel;fire;channel;help;changed' {
+            break
+        }
+        'mcpreel;fire;channel;help;incoming' {
+            break
+        }
+        'mcpreel;fire;channel;help;list-host' {
+            break
+        }
+        'mcpreel;fire;channel;help;list' {
+            break
+        }
+        'mcpreel;fire;channel;help;open' {
+            break
+        }
+        'mcpreel;fire;channel;help;close' {
+            break
+        }
+        'mcpreel;fire;channel;help;publish' {
+            break
+        }
+        'mcpreel;fire;channel;help;outgoing' {
+            break
+        }
+        'mcpreel;fire;channel;help;help' {
+            break
+        }
         'mcpreel;fire;raw' {
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'As whom to send: toward the server, or (into a live session only) toward the client')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
@@ -299,6 +887,14 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
+            [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
+            [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
+            [CompletionResult]::new('model-info', 'model-info', [CompletionResultType]::ParameterValue, 'Ask the host which model it runs (`model/info`), as a server')
+            [CompletionResult]::new('feature-sets', 'feature-sets', [CompletionResultType]::ParameterValue, 'Fire what either side says about feature sets: which are on, which there are')
+            [CompletionResult]::new('scope', 'scope', [CompletionResultType]::ParameterValue, 'Ask the host for a scope (`scope/elevate`), as a server')
+            [CompletionResult]::new('rollback', 'rollback', [CompletionResultType]::ParameterValue, 'Have a server go back to a checkpoint (`state/rollback`), as its host')
+            [CompletionResult]::new('channel', 'channel', [CompletionResultType]::ParameterValue, 'Fire a message about channels: as a server at its host, or as a host at a server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -313,6 +909,74 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;fire;help;reminder' {
+            break
+        }
+        'mcpreel;fire;help;before-inference' {
+            break
+        }
+        'mcpreel;fire;help;after-inference' {
+            break
+        }
+        'mcpreel;fire;help;inference' {
+            break
+        }
+        'mcpreel;fire;help;model-info' {
+            break
+        }
+        'mcpreel;fire;help;feature-sets' {
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Tell a server which of its feature sets are on (`featureSets/update`), as its host')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server')
+            break
+        }
+        'mcpreel;fire;help;feature-sets;update' {
+            break
+        }
+        'mcpreel;fire;help;feature-sets;changed' {
+            break
+        }
+        'mcpreel;fire;help;scope' {
+            break
+        }
+        'mcpreel;fire;help;rollback' {
+            break
+        }
+        'mcpreel;fire;help;channel' {
+            [CompletionResult]::new('register', 'register', [CompletionResultType]::ParameterValue, 'Register channels (`channels/register`), as a server')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell of channels that come, go or change (`channels/changed`), as a server')
+            [CompletionResult]::new('incoming', 'incoming', [CompletionResultType]::ParameterValue, 'Bring a message in from a channel (`channels/incoming`), as a server')
+            [CompletionResult]::new('list-host', 'list-host', [CompletionResultType]::ParameterValue, 'Ask the host which channels it knows (`channels/list`), as a server')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Ask a server which channels it has (`channels/list`), as its host')
+            [CompletionResult]::new('open', 'open', [CompletionResultType]::ParameterValue, 'Have a server open a channel (`channels/open`), as its host')
+            [CompletionResult]::new('close', 'close', [CompletionResultType]::ParameterValue, 'Have a server close a channel (`channels/close`), as its host')
+            [CompletionResult]::new('publish', 'publish', [CompletionResultType]::ParameterValue, 'Have a server deliver content to a channel (`channels/publish`), as its host')
+            [CompletionResult]::new('outgoing', 'outgoing', [CompletionResultType]::ParameterValue, 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host')
+            break
+        }
+        'mcpreel;fire;help;channel;register' {
+            break
+        }
+        'mcpreel;fire;help;channel;changed' {
+            break
+        }
+        'mcpreel;fire;help;channel;incoming' {
+            break
+        }
+        'mcpreel;fire;help;channel;list-host' {
+            break
+        }
+        'mcpreel;fire;help;channel;list' {
+            break
+        }
+        'mcpreel;fire;help;channel;open' {
+            break
+        }
+        'mcpreel;fire;help;channel;close' {
+            break
+        }
+        'mcpreel;fire;help;channel;publish' {
+            break
+        }
+        'mcpreel;fire;help;channel;outgoing' {
             break
         }
         'mcpreel;fire;help;raw' {
@@ -379,6 +1043,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;show' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)')
             [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Run a jq program on each event''s JSON object and print what it gives')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them')
             [CompletionResult]::new('--time', '--time', [CompletionResultType]::ParameterName, 'How times are shown')
@@ -401,6 +1066,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
+            [CompletionResult]::new('--audit', '--audit', [CompletionResultType]::ParameterName, 'A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its server, feature set, inference and outcome. Reads every message')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -456,6 +1122,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--handler-shell', '--handler-shell', [CompletionResultType]::ParameterName, 'What takes a bash handler''s command as its last argument: a sandbox, as in ''bwrap --ro-bind / / bash -c''')
             [CompletionResult]::new('--handler-secret', '--handler-secret', [CompletionResultType]::ParameterName, 'Let webhooks to this host have the environment''s variable NAME where their headers say ${NAME} (repeatable)')
             [CompletionResult]::new('--agent-command', '--agent-command', [CompletionResultType]::ParameterName, 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment')
+            [CompletionResult]::new('--webhook', '--webhook', [CompletionResultType]::ParameterName, 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole')
+            [CompletionResult]::new('--channel-socket', '--channel-socket', [CompletionResultType]::ParameterName, 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
@@ -755,6 +1423,14 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
+            [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
+            [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
+            [CompletionResult]::new('model-info', 'model-info', [CompletionResultType]::ParameterValue, 'Ask the host which model it runs (`model/info`), as a server')
+            [CompletionResult]::new('feature-sets', 'feature-sets', [CompletionResultType]::ParameterValue, 'Fire what either side says about feature sets: which are on, which there are')
+            [CompletionResult]::new('scope', 'scope', [CompletionResultType]::ParameterValue, 'Ask the host for a scope (`scope/elevate`), as a server')
+            [CompletionResult]::new('rollback', 'rollback', [CompletionResultType]::ParameterValue, 'Have a server go back to a checkpoint (`state/rollback`), as its host')
+            [CompletionResult]::new('channel', 'channel', [CompletionResultType]::ParameterValue, 'Fire a message about channels: as a server at its host, or as a host at a server')
             [CompletionResult]::new('raw', 'raw', [CompletionResultType]::ParameterValue, 'Send one message byte for byte, and print what is answered')
             break
         }
@@ -768,6 +1444,74 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;fire;reminder' {
+            break
+        }
+        'mcpreel;help;fire;before-inference' {
+            break
+        }
+        'mcpreel;help;fire;after-inference' {
+            break
+        }
+        'mcpreel;help;fire;inference' {
+            break
+        }
+        'mcpreel;help;fire;model-info' {
+            break
+        }
+        'mcpreel;help;fire;feature-sets' {
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Tell a server which of its feature sets are on (`featureSets/update`), as its host')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server')
+            break
+        }
+        'mcpreel;help;fire;feature-sets;update' {
+            break
+        }
+        'mcpreel;help;fire;feature-sets;changed' {
+            break
+        }
+        'mcpreel;help;fire;scope' {
+            break
+        }
+        'mcpreel;help;fire;rollback' {
+            break
+        }
+        'mcpreel;help;fire;channel' {
+            [CompletionResult]::new('register', 'register', [CompletionResultType]::ParameterValue, 'Register channels (`channels/register`), as a server')
+            [CompletionResult]::new('changed', 'changed', [CompletionResultType]::ParameterValue, 'Tell of channels that come, go or change (`channels/changed`), as a server')
+            [CompletionResult]::new('incoming', 'incoming', [CompletionResultType]::ParameterValue, 'Bring a message in from a channel (`channels/incoming`), as a server')
+            [CompletionResult]::new('list-host', 'list-host', [CompletionResultType]::ParameterValue, 'Ask the host which channels it knows (`channels/list`), as a server')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Ask a server which channels it has (`channels/list`), as its host')
+            [CompletionResult]::new('open', 'open', [CompletionResultType]::ParameterValue, 'Have a server open a channel (`channels/open`), as its host')
+            [CompletionResult]::new('close', 'close', [CompletionResultType]::ParameterValue, 'Have a server close a channel (`channels/close`), as its host')
+            [CompletionResult]::new('publish', 'publish', [CompletionResultType]::ParameterValue, 'Have a server deliver content to a channel (`channels/publish`), as its host')
+            [CompletionResult]::new('outgoing', 'outgoing', [CompletionResultType]::ParameterValue, 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host')
+            break
+        }
+        'mcpreel;help;fire;channel;register' {
+            break
+        }
+        'mcpreel;help;fire;channel;changed' {
+            break
+        }
+        'mcpreel;help;fire;channel;incoming' {
+            break
+        }
+        'mcpreel;help;fire;channel;list-host' {
+            break
+        }
+        'mcpreel;help;fire;channel;list' {
+            break
+        }
+        'mcpreel;help;fire;channel;open' {
+            break
+        }
+        'mcpreel;help;fire;channel;close' {
+            break
+        }
+        'mcpreel;help;fire;channel;publish' {
+            break
+        }
+        'mcpreel;help;fire;channel;outgoing' {
             break
         }
         'mcpreel;help;fire;raw' {

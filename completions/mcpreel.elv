@@ -122,6 +122,14 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
+            cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
+            cand inference 'Ask the host''s model something (`inference/request`), as a server'
+            cand model-info 'Ask the host which model it runs (`model/info`), as a server'
+            cand feature-sets 'Fire what either side says about feature sets: which are on, which there are'
+            cand scope 'Ask the host for a scope (`scope/elevate`), as a server'
+            cand rollback 'Have a server go back to a checkpoint (`state/rollback`), as its host'
+            cand channel 'Fire a message about channels: as a server at its host, or as a host at a server'
             cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -247,6 +255,552 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;fire;before-inference'= {
+            cand --inference 'Its id; a new one where none is given'
+            cand --conversation 'The conversation''s id'
+            cand --turn 'The turn''s number, from 0; it counts up with --repeat'
+            cand --model 'The model''s id'
+            cand --channel 'The channel that the message came in by'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;after-inference'= {
+            cand --message 'What the user had said'
+            cand --inference 'Its id; a new one where none is given'
+            cand --conversation 'The conversation''s id'
+            cand --turn 'The turn''s number, from 0; it counts up with --repeat'
+            cand --model 'The model''s id'
+            cand --carrier 'How it travels'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;inference'= {
+            cand --feature-set 'The feature set that it belongs to; the server''s own that declares inferenceRequest where none is named'
+            cand --conversation 'The conversation that it belongs to'
+            cand --max-tokens 'How many tokens the model may give at most'
+            cand --temperature 'How freely the model may choose'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --stream 'Have the answer streamed, where the host can'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;model-info'= {
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;feature-sets'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand update 'Tell a server which of its feature sets are on (`featureSets/update`), as its host'
+            cand changed 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;feature-sets;update'= {
+            cand --enable 'A set that is on (repeatable)'
+            cand --disable 'A set that is off (repeatable)'
+            cand --allow 'A pattern for a set''s whitelist (repeatable): SET=PATTERN'
+            cand --deny 'A pattern for a set''s blacklist (repeatable): SET=PATTERN'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;feature-sets;changed'= {
+            cand --add 'A set that is new (repeatable): NAME=USE,USE… or NAME:=DECLARATION'
+            cand --remove 'A set that goes (repeatable)'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;feature-sets;help'= {
+            cand update 'Tell a server which of its feature sets are on (`featureSets/update`), as its host'
+            cand changed 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;feature-sets;help;update'= {
+        }
+        &'mcpreel;fire;feature-sets;help;changed'= {
+        }
+        &'mcpreel;fire;feature-sets;help;help'= {
+        }
+        &'mcpreel;fire;scope'= {
+            cand --payload 'What comes back with an approval (repeatable): name=text, name:=JSON, a JSON object'
+            cand --feature-set 'The feature set that it belongs to; the server''s own that is scoped where none is named'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;rollback'= {
+            cand --feature-set 'The feature set; the server''s first that can roll back where none is named'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel'= {
+            cand --color 'When to colour output'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand register 'Register channels (`channels/register`), as a server'
+            cand changed 'Tell of channels that come, go or change (`channels/changed`), as a server'
+            cand incoming 'Bring a message in from a channel (`channels/incoming`), as a server'
+            cand list-host 'Ask the host which channels it knows (`channels/list`), as a server'
+            cand list 'Ask a server which channels it has (`channels/list`), as its host'
+            cand open 'Have a server open a channel (`channels/open`), as its host'
+            cand close 'Have a server close a channel (`channels/close`), as its host'
+            cand publish 'Have a server deliver content to a channel (`channels/publish`), as its host'
+            cand outgoing 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;channel;register'= {
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;changed'= {
+            cand --add 'One that is new (repeatable): its id, or its descriptor as JSON or @file'
+            cand --remove 'One that goes, by its id (repeatable)'
+            cand --update 'One that is otherwise now (repeatable): its descriptor as JSON, or its id'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;incoming'= {
+            cand --channel 'The channel''s id'
+            cand --message-id 'The message''s id; a new one where none is given'
+            cand --thread 'Its thread'
+            cand --author 'Who wrote it'
+            cand --metadata 'Anything else about it (repeatable): name=text, name:=JSON, a JSON object'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;list-host'= {
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;list'= {
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;open'= {
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;close'= {
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;publish'= {
+            cand --conversation 'The conversation''s id'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --notification 'As a notification: nobody says whether it was delivered'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;outgoing'= {
+            cand --chunks 'In how many pieces before the whole'
+            cand --inference 'The inference''s id; a new one where none is given'
+            cand --conversation 'The conversation''s id'
+            cand --deadline 'How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s'
+            cand --format 'How to print'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --era 'The era to work in'
+            cand --protocol-version 'The protocol version to ask for, known or not'
+            cand --timeout 'How long an answer may take'
+            cand --root 'A root to offer to the server: a folder or a URI (repeatable)'
+            cand --record 'Keep the session in a reel'
+            cand --url 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`'
+            cand --header-env 'A header whose value is in an environment variable (repeatable)'
+            cand --cacert 'Trust the certificates in this PEM file, beside those of the system'
+            cand --config 'An MCP client''s configuration to find the server in; the usual places are searched where none is named'
+            cand --server 'The server''s name in that configuration'
+            cand --session 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them'
+            cand -e 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --env 'Add to the server''s environment (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server in this folder'
+            cand --color 'When to colour output'
+            cand --force 'Send it even where the server did not declare what takes it'
+            cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;channel;help'= {
+            cand register 'Register channels (`channels/register`), as a server'
+            cand changed 'Tell of channels that come, go or change (`channels/changed`), as a server'
+            cand incoming 'Bring a message in from a channel (`channels/incoming`), as a server'
+            cand list-host 'Ask the host which channels it knows (`channels/list`), as a server'
+            cand list 'Ask a server which channels it has (`channels/list`), as its host'
+            cand open 'Have a server open a channel (`channels/open`), as its host'
+            cand close 'Have a server close a channel (`channels/close`), as its host'
+            cand publish 'Have a server deliver content to a channel (`channels/publish`), as its host'
+            cand outgoing 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'mcpreel;fire;channel;help;register'= {
+        }
+        &'mcpreel;fire;channel;help;changed'= {
+        }
+        &'mcpreel;fire;channel;help;incoming'= {
+        }
+        &'mcpreel;fire;channel;help;list-host'= {
+        }
+        &'mcpreel;fire;channel;help;list'= {
+        }
+        &'mcpreel;fire;channel;help;open'= {
+        }
+        &'mcpreel;fire;channel;help;close'= {
+        }
+        &'mcpreel;fire;channel;help;publish'= {
+        }
+        &'mcpreel;fire;channel;help;outgoing'= {
+        }
+        &'mcpreel;fire;channel;help;help'= {
+        }
         &'mcpreel;fire;raw'= {
             cand --as 'As whom to send: toward the server, or (into a live session only) toward the client'
             cand --format 'How to print'
@@ -286,6 +840,14 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
+            cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
+            cand inference 'Ask the host''s model something (`inference/request`), as a server'
+            cand model-info 'Ask the host which model it runs (`model/info`), as a server'
+            cand feature-sets 'Fire what either side says about feature sets: which are on, which there are'
+            cand scope 'Ask the host for a scope (`scope/elevate`), as a server'
+            cand rollback 'Have a server go back to a checkpoint (`state/rollback`), as its host'
+            cand channel 'Fire a message about channels: as a server at its host, or as a host at a server'
             cand raw 'Send one message byte for byte, and print what is answered'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -296,6 +858,55 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;fire;help;push'= {
         }
         &'mcpreel;fire;help;reminder'= {
+        }
+        &'mcpreel;fire;help;before-inference'= {
+        }
+        &'mcpreel;fire;help;after-inference'= {
+        }
+        &'mcpreel;fire;help;inference'= {
+        }
+        &'mcpreel;fire;help;model-info'= {
+        }
+        &'mcpreel;fire;help;feature-sets'= {
+            cand update 'Tell a server which of its feature sets are on (`featureSets/update`), as its host'
+            cand changed 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server'
+        }
+        &'mcpreel;fire;help;feature-sets;update'= {
+        }
+        &'mcpreel;fire;help;feature-sets;changed'= {
+        }
+        &'mcpreel;fire;help;scope'= {
+        }
+        &'mcpreel;fire;help;rollback'= {
+        }
+        &'mcpreel;fire;help;channel'= {
+            cand register 'Register channels (`channels/register`), as a server'
+            cand changed 'Tell of channels that come, go or change (`channels/changed`), as a server'
+            cand incoming 'Bring a message in from a channel (`channels/incoming`), as a server'
+            cand list-host 'Ask the host which channels it knows (`channels/list`), as a server'
+            cand list 'Ask a server which channels it has (`channels/list`), as its host'
+            cand open 'Have a server open a channel (`channels/open`), as its host'
+            cand close 'Have a server close a channel (`channels/close`), as its host'
+            cand publish 'Have a server deliver content to a channel (`channels/publish`), as its host'
+            cand outgoing 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host'
+        }
+        &'mcpreel;fire;help;channel;register'= {
+        }
+        &'mcpreel;fire;help;channel;changed'= {
+        }
+        &'mcpreel;fire;help;channel;incoming'= {
+        }
+        &'mcpreel;fire;help;channel;list-host'= {
+        }
+        &'mcpreel;fire;help;channel;list'= {
+        }
+        &'mcpreel;fire;help;channel;open'= {
+        }
+        &'mcpreel;fire;help;channel;close'= {
+        }
+        &'mcpreel;fire;help;channel;publish'= {
+        }
+        &'mcpreel;fire;help;channel;outgoing'= {
         }
         &'mcpreel;fire;help;raw'= {
         }
@@ -354,6 +965,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;show'= {
             cand -f 'How to print'
             cand --format 'How to print'
+            cand --view 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)'
             cand --jq 'Run a jq program on each event''s JSON object and print what it gives'
             cand --session 'The reel of a live session; every word is then a filter''s. `mcpreel sessions` lists them'
             cand --time 'How times are shown'
@@ -375,6 +987,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --session 'The reel of a live session, as far as it goes; `mcpreel sessions` lists them'
             cand --format 'How to print'
             cand --color 'When to colour output'
+            cand --audit 'A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its server, feature set, inference and outcome. Reads every message'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -427,6 +1040,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --handler-shell 'What takes a bash handler''s command as its last argument: a sandbox, as in ''bwrap --ro-bind / / bash -c'''
             cand --handler-secret 'Let webhooks to this host have the environment''s variable NAME where their headers say ${NAME} (repeatable)'
             cand --agent-command 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment'
+            cand --webhook 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole'
+            cand --channel-socket 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
@@ -697,6 +1312,14 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
+            cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
+            cand inference 'Ask the host''s model something (`inference/request`), as a server'
+            cand model-info 'Ask the host which model it runs (`model/info`), as a server'
+            cand feature-sets 'Fire what either side says about feature sets: which are on, which there are'
+            cand scope 'Ask the host for a scope (`scope/elevate`), as a server'
+            cand rollback 'Have a server go back to a checkpoint (`state/rollback`), as its host'
+            cand channel 'Fire a message about channels: as a server at its host, or as a host at a server'
             cand raw 'Send one message byte for byte, and print what is answered'
         }
         &'mcpreel;help;fire;user-message'= {
@@ -706,6 +1329,55 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;fire;push'= {
         }
         &'mcpreel;help;fire;reminder'= {
+        }
+        &'mcpreel;help;fire;before-inference'= {
+        }
+        &'mcpreel;help;fire;after-inference'= {
+        }
+        &'mcpreel;help;fire;inference'= {
+        }
+        &'mcpreel;help;fire;model-info'= {
+        }
+        &'mcpreel;help;fire;feature-sets'= {
+            cand update 'Tell a server which of its feature sets are on (`featureSets/update`), as its host'
+            cand changed 'Tell the host of feature sets that came or went (`featureSets/changed`), as a server'
+        }
+        &'mcpreel;help;fire;feature-sets;update'= {
+        }
+        &'mcpreel;help;fire;feature-sets;changed'= {
+        }
+        &'mcpreel;help;fire;scope'= {
+        }
+        &'mcpreel;help;fire;rollback'= {
+        }
+        &'mcpreel;help;fire;channel'= {
+            cand register 'Register channels (`channels/register`), as a server'
+            cand changed 'Tell of channels that come, go or change (`channels/changed`), as a server'
+            cand incoming 'Bring a message in from a channel (`channels/incoming`), as a server'
+            cand list-host 'Ask the host which channels it knows (`channels/list`), as a server'
+            cand list 'Ask a server which channels it has (`channels/list`), as its host'
+            cand open 'Have a server open a channel (`channels/open`), as its host'
+            cand close 'Have a server close a channel (`channels/close`), as its host'
+            cand publish 'Have a server deliver content to a channel (`channels/publish`), as its host'
+            cand outgoing 'Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host'
+        }
+        &'mcpreel;help;fire;channel;register'= {
+        }
+        &'mcpreel;help;fire;channel;changed'= {
+        }
+        &'mcpreel;help;fire;channel;incoming'= {
+        }
+        &'mcpreel;help;fire;channel;list-host'= {
+        }
+        &'mcpreel;help;fire;channel;list'= {
+        }
+        &'mcpreel;help;fire;channel;open'= {
+        }
+        &'mcpreel;help;fire;channel;close'= {
+        }
+        &'mcpreel;help;fire;channel;publish'= {
+        }
+        &'mcpreel;help;fire;channel;outgoing'= {
         }
         &'mcpreel;help;fire;raw'= {
         }

@@ -3,12 +3,14 @@
 pub mod builtin;
 pub mod chores;
 pub mod client;
+pub mod connector;
 pub mod host;
 pub mod overlay;
 pub mod server;
 pub mod sessions;
 pub mod simulate;
 pub mod watch;
+pub mod webhook;
 
 pub use client::{Connection, Failure};
 

@@ -5,10 +5,12 @@
 //!
 //! Never: tokio, files, clocks, printing; a room never knows another room.
 
+pub mod audit;
 pub mod conversation;
 pub mod findings;
 pub mod hooks;
 pub mod host;
+pub mod lineage;
 pub mod mcpe;
 pub mod mcpl;
 pub mod policy;
@@ -287,6 +289,16 @@ pub trait Extension: Sync {
         Vec::new()
     }
 
+    /// What a log of operations tells of an exchange by one of the proposal's methods.
+    fn audit(&self, _method: &str, _params: &Value, _end: audit::End<'_>) -> Vec<audit::Entry> {
+        Vec::new()
+    }
+
+    /// What a message, of this proposal or carrying a part of it, tells of checkpoints.
+    fn lineage(&self, _message: &Observed<'_>) -> Option<lineage::Step> {
+        None
+    }
+
     /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
     /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.
     fn excuse(&self, _definition: &str, _value: &Value, _misfit: &Misfit) -> Excuse {
@@ -314,6 +326,11 @@ pub trait Extension: Sync {
         None
     }
 
+    /// What is odd about an error in answer to one of the proposal's methods, as sentence fragments.
+    fn odd_refusal(&self, _error: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A fresh side in the built-in server for one connection, where the room has one.
     fn server_side(&self) -> Option<Box<dyn server::ServerSide>> {
         None
@@ -327,6 +344,16 @@ pub static REGISTRY: &[&dyn Extension] =
 /// Every room's options.
 pub fn knobs() -> impl Iterator<Item = policy::Knobs> {
     REGISTRY.iter().map(|room| (room.descriptor().name, room.knobs()))
+}
+
+/// The capabilities of a host that declares these rooms' proposals, each as it does unless told otherwise.
+pub fn host_capabilities(rooms: &[&dyn Extension]) -> Value {
+    let policies = Policies::new(knobs());
+    let mut capabilities = Value::Object(serde_json::Map::new());
+    for (path, value) in rooms.iter().filter_map(|room| room.host_side(&policies)).flat_map(|side| side.declares("")) {
+        *path.iter().fold(&mut capabilities, |place, name| &mut place[*name]) = value;
+    }
+    capabilities
 }
 
 /// The room with this name.
@@ -363,6 +390,21 @@ pub fn tool_outcome(result: &Value) -> Option<Value> {
         }
         None => Some(result.clone()).filter(Value::is_object),
     }
+}
+
+/// How the answer to a request of this method differs from its schema, that of its room or that of MCP: a result, or
+/// an error where `is_error`. As sentence fragments.
+pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> {
+    let room = of_method(method);
+    if is_error {
+        let shape = [("code", content["code"].is_i64()), ("message", content["message"].is_string())];
+        let odd = shape.into_iter().filter(|(_, fits)| !fits).map(|(name, _)| format!("the error has no sound {name}"));
+        return odd.chain(room.map(|room| room.odd_refusal(content)).into_iter().flatten()).collect();
+    }
+    let schemas =
+        room.map_or(crate::protocol::schema::core(crate::protocol::Era::Legacy), |it| it.descriptor().schemas);
+    let misfits = schemas.check(&format!("{method}:result"), content).unwrap_or_default();
+    misfits.iter().map(ToString::to_string).collect()
 }
 
 /// What an error code means in answer to this method: by its room, then by JSON-RPC and MCP itself.

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod host;
 pub mod junit;
 pub mod line;
+pub mod lineage;
 pub mod pretty;
 pub mod progress;
 pub mod scenario;

@@ -4,11 +4,15 @@
 //!
 //! Never: tokio, printing, clocks.
 
+pub mod audit;
 pub mod filter;
+pub mod lineages;
 pub mod pairing;
 pub mod summary;
 pub mod tracker;
 pub mod view;
+pub mod witness;
 
 pub use pairing::Pairing;
 pub use tracker::Tracker;
+pub use witness::Witness;

@@ -12,6 +12,7 @@ pub mod keeper;
 mod lines;
 pub mod link;
 pub mod post;
+pub mod posts;
 pub mod proxy;
 mod reach;
 pub mod remote;

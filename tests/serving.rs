@@ -414,3 +414,141 @@ fn what_is_not_asked_for_is_not_there() {
     let wrong = stage.run(&["serve", "--watch", ".", "--ignore", "[a"], "");
     assert!(wrong.code() == 2 && wrong.err().contains("--ignore"), "{wrong:?}");
 }
+
+/// What an address of HTTP answers to a post: its status and its body.
+fn post(address: &str, headers: &str, body: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).expect("connects");
+    stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+    let length = body.len();
+    let host = if headers.contains("host:") { String::new() } else { format!("host: {address}\r\n") };
+    let kind = if headers.contains("content-type") { "" } else { "content-type: application/json\r\n" };
+    let method = if headers.contains("x-method: get") { "GET" } else { "POST" };
+    let head = format!("{method} /ci/main HTTP/1.1\r\n{host}{kind}{headers}content-length: {length}\r\n");
+    let _ = write!(stream, "{head}connection: close\r\n\r\n{body}");
+    let mut said = String::new();
+    let _ = stream.read_to_string(&mut said);
+    let status = said.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    let body = said.split("\r\n\r\n").nth(1).unwrap_or_default();
+    (status, serde_json::from_str(body.trim()).unwrap_or_default())
+}
+
+fn mcpl_host(mut server: Live) -> Live {
+    let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true, "channels": true}}});
+    server.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": capabilities, "clientInfo": {"name": "tester", "version": "1"}}}));
+    server.message(|message| message["id"] == 0);
+    server.send(&initialized());
+    server
+}
+
+#[test]
+fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
+    let stage = Stage::new();
+    let mut server = stage.start(&["serve", "--webhook", "0"]);
+    let address = until("the receiver to listen", || {
+        let said = server.stderr_so_far();
+        Some(said.split("posts to http://").nth(1)?.split('/').next()?.to_owned())
+    });
+    let told = r#"{"eventId":"e1","text":"deployed","origin":{"repo":"r"}}"#;
+    assert_eq!(post(&address, "", told).0, 503, "nobody is there yet");
+    server = mcpl_host(server);
+    server.send(&request(1, "ping", json!({})));
+    server.message(|message| message["id"] == 1);
+    assert_eq!(post(&address, "", told), (202, json!({"eventId": "e1", "status": "sent", "sessions": 1})));
+    let push = server.message(|message| message["method"] == "push/event");
+    assert_eq!(push["params"]["origin"], json!({"repo": "r", "webhook": "ci/main"}));
+    assert_eq!(
+        (&push["params"]["eventId"], &push["params"]["payload"]["content"][0]["text"]),
+        (&json!("e1"), &json!("deployed"))
+    );
+    assert_eq!(post(&address, "", told), (200, json!({"eventId": "e1", "status": "duplicate"})));
+    assert_eq!(post(&address, "", r#"{"action":"opened"}"#).0, 202);
+    let push = server.message(|message| message["method"] == "push/event");
+    assert_eq!(push["params"]["payload"]["content"][0]["text"], r#"{"action":"opened"}"#, "not the duplicate");
+    let large = format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20));
+    let refused = [
+        ("", "{broken", 400),
+        ("", "[1]", 422),
+        ("", r#"{"text":"x","featureSet":"no.such"}"#, 409),
+        ("host: evil.example\r\n", told, 403),
+        ("origin: https://evil.example\r\n", told, 403),
+        ("content-type: text/plain\r\n", told, 415),
+        ("x-method: get\r\n", "", 405),
+        ("", &large, 413),
+    ];
+    for (headers, body, status) in refused {
+        let (said, why) = post(&address, headers, body);
+        assert_eq!((said, !why["error"].is_null()), (status, true), "{headers}: {why}");
+    }
+    // A set that is off pushes nothing, and the event may come again.
+    server
+        .send(&json!({"jsonrpc": "2.0", "method": "featureSets/update", "params": {"disabled": ["memory.proactive"]}}));
+    server.send(&request(2, "ping", json!({})));
+    server.message(|message| message["id"] == 2);
+    for _ in 0..2 {
+        let (status, why) = post(&address, "", r#"{"eventId":"e2","text":"x"}"#);
+        assert_eq!((status, &why["error"]["why"]), (409, &json!("feature_set_disabled")));
+    }
+    server.end();
+    for open in ["0.0.0.0:0", "192.0.2.1:80"] {
+        let refused = stage.run(&["serve", "--webhook", open], "");
+        assert!(refused.code() == 2 && refused.err().contains("other machines"), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_channel_over_a_socket_brings_lines_in_and_what_is_published_out() {
+    let stage = Stage::new();
+    let mut server = mcpl_host(stage.start(&["serve", "--channel-socket", "chat.sock"]));
+    let registered = server.message(|message| message["method"] == "channels/register");
+    assert_eq!(registered["params"]["channels"][0]["id"], "socket:chat");
+    assert_eq!(std::fs::metadata(stage.path("chat.sock")).expect("a socket").permissions().mode() & 0o777, 0o600);
+    let mut client = UnixStream::connect(stage.path("chat.sock")).expect("connects");
+    client.set_read_timeout(Some(LIMIT)).expect("a limit");
+    let mut lines = BufReader::new(client.try_clone().expect("a clone")).lines();
+    let mut heard = || serde_json::from_str::<Value>(&lines.next().expect("a line").expect("text")).expect("JSON");
+    writeln!(client, "any news?").expect("sent");
+    let incoming = server.message(|message| message["method"] == "channels/incoming");
+    let message = &incoming["params"]["messages"][0];
+    assert_eq!((&message["channelId"], &message["content"][0]["text"]), (&json!("socket:chat"), &json!("any news?")));
+    let result = json!({"results": [{"messageId": message["messageId"], "accepted": true}]});
+    server.send(&json!({"jsonrpc": "2.0", "id": incoming["id"], "result": result}));
+    let answered = heard();
+    assert_eq!((&answered["report"], &answered["accepted"][0]), (&json!("incoming_answered"), &message["messageId"]));
+    writeln!(client, "{{\"x\":1}}").expect("sent");
+    assert!(heard()["error"].is_string());
+    let content = json!([{"type": "text", "text": "all is well"}]);
+    let publish = json!({"conversationId": "c", "channelId": "socket:chat", "content": content});
+    let published = ask(&mut server, 5, "channels/publish", publish);
+    assert_eq!(published["result"]["delivered"], true);
+    let out = heard();
+    assert_eq!((&out["report"], &out["text"]), (&json!("channel_published"), &json!("all is well")));
+    server.end();
+    assert!(!stage.path("chat.sock").exists(), "the socket goes with its server");
+    stage.write("file", "mine");
+    assert_eq!(stage.run(&["serve", "--channel-socket", "file"], "").code(), 2);
+}
+
+#[test]
+fn a_post_reaches_every_host_that_is_connected() {
+    let stage = Stage::new();
+    let server = Server::serve(&stage, "unix:mcp.sock", &["--webhook", "0"]);
+    let said = server.process.stderr_so_far();
+    let address = said.split("posts to http://").nth(1).and_then(|it| it.split('/').next()).expect("told").to_owned();
+    assert_eq!(post(&address, "", r#"{"text":"x"}"#).0, 503);
+    let host = |name: &str| {
+        let reel = format!("{name}.reel");
+        let mut host = mcpl_host(stage.start(&["record", "-o", &reel, "--url", &server.url]));
+        host.send(&request(1, "ping", json!({})));
+        host.message(|message| message["id"] == 1);
+        host
+    };
+    let (mut one, mut two) = (host("one"), host("two"));
+    let (status, told) = post(&address, "", r#"{"text":"x"}"#);
+    assert_eq!((status, &told["sessions"]), (202, &json!(2)), "{told}");
+    for host in [&mut one, &mut two] {
+        let push = host.message(|message| message["method"] == "push/event");
+        assert_eq!(push["params"]["eventId"], told["eventId"]);
+    }
+    server.end();
+}

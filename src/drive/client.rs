@@ -265,10 +265,32 @@ impl Connection {
         &mut self,
         method: &str,
         params: impl Into<Params>,
-        mut onlooker: impl FnMut(&Output),
+        onlooker: impl FnMut(&Output),
     ) -> Result<Answer, Failure> {
         let now = self.runner.now();
-        let (handle, outputs) = self.runner.engine.request(now, method, params);
+        let asked = self.runner.engine.request(now, method, params);
+        self.answer(asked, method, onlooker).await
+    }
+
+    /// The same with a time limit of its own.
+    pub async fn request_within(
+        &mut self,
+        timeout: Duration,
+        method: &str,
+        params: impl Into<Params>,
+        onlooker: impl FnMut(&Output),
+    ) -> Result<Answer, Failure> {
+        let now = self.runner.now();
+        let asked = self.runner.engine.request_with_deadline(now, method, params, timeout);
+        self.answer(asked, method, onlooker).await
+    }
+
+    async fn answer(
+        &mut self,
+        (handle, outputs): (RequestHandle, Vec<Output>),
+        method: &str,
+        mut onlooker: impl FnMut(&Output),
+    ) -> Result<Answer, Failure> {
         self.runner.take(outputs);
         while let Some(output) = self.runner.next(None).await {
             if let Some(settled) = settles(&output, handle) {

@@ -1,12 +1,16 @@
 //! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
 //! channels.
 
+mod audit;
 pub mod host;
+mod lineage;
 pub mod push;
 mod rules;
 pub mod server;
 
+use super::audit::{End, Entry};
 use super::host::{HostSide, Slot};
+use super::lineage::Step;
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
@@ -132,6 +136,14 @@ impl Extension for Mcpl {
         }
     }
 
+    fn audit(&self, method: &str, params: &Value, end: End<'_>) -> Vec<Entry> {
+        audit::entries(method, params, end)
+    }
+
+    fn lineage(&self, message: &Observed<'_>) -> Option<Step> {
+        lineage::step(message)
+    }
+
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
         Some(Box::<server::McplSide>::default())
     }
@@ -140,9 +152,16 @@ impl Extension for Mcpl {
         rules::excuse(definition, value, misfit)
     }
 
+    fn odd_refusal(&self, error: &Value) -> Vec<String> {
+        let data = &error["data"];
+        let lacks = error["code"] == -32001 && !(data["featureSet"].is_string() && data["canEnable"].is_boolean());
+        lacks.then(|| "the error's data lacks featureSet or canEnable".to_owned()).into_iter().collect()
+    }
+
     fn error_name(&self, code: i64) -> Option<&'static str> {
         Some(match code {
             -32001 => "feature set not enabled",
+            -32002 => "capability denied (0.5)",
             -32003 => "unknown feature set",
             -32005 => "checkpoint not found",
             -32017 => "channel not permitted",
@@ -210,8 +229,17 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
     }
 }
 
+/// Whether a side's block declares a capability, by its path; `true` on the way to it stands for all below (C60).
+pub fn has(block: &Value, capability: &str) -> bool {
+    let mut value = Some(block);
+    for name in capability.split('.') {
+        value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
+    }
+    matches!(value, Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)))
+}
+
 /// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
-fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
+pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     match sets {
         Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
         Value::Array(items) => {

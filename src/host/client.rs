@@ -273,6 +273,11 @@ impl ClientEngine {
         self.left.push(method.into());
     }
 
+    /// Answers the server's requests of this method with an empty object.
+    pub fn grant(&mut self, method: impl Into<String>) {
+        self.offer.granted.push(method.into());
+    }
+
     /// Answers a request of the server that was left to the caller, by its id's text. The modern era has no such
     /// answers, so nothing is sent there.
     pub fn respond(&self, id: &[u8], answer: &Result<Value, Refusal>) -> Vec<Output> {

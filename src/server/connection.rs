@@ -85,6 +85,17 @@ impl Connection {
         self.out.push(Output::Report(report));
     }
 
+    /// Tells how an answer differs from its schema, in what rooms have just reported of its request.
+    pub fn amend(&mut self, id: i64, deviations: &[String]) {
+        let facts = self.out.iter_mut().filter_map(|output| match output {
+            Output::Report(Report::Room(fact)) if fact["id"] == id => Some(fact),
+            _ => None,
+        });
+        if !deviations.is_empty() {
+            facts.for_each(|fact| fact["deviations"] = json!(deviations));
+        }
+    }
+
     /// Sends a message.
     pub fn put(&mut self, message: impl std::fmt::Display) {
         self.out.push(Output::Send(message.to_string().into_bytes()));

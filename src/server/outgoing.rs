@@ -3,8 +3,7 @@
 use super::connection::Connection;
 use super::timers::Timer;
 use super::{Report, Server};
-use crate::extension::server::Granted;
-use crate::protocol::Era;
+use crate::extension::{self, server::Granted};
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -105,16 +104,25 @@ impl Server {
                 return;
             }
             let code = content["code"].as_i64().unwrap_or_default();
-            self.report(Report::Refused { id, method: method.clone(), code, message, latency_us, late });
+            let (means, deviations) =
+                (extension::error_name(&method, code), extension::deviations(&method, true, &content));
+            let refused =
+                Report::Refused { id, method: method.clone(), code, means, message, latency_us, late, deviations };
+            self.report(refused);
             return self.rooms.denied(&method, &about, Some(&content), &mut self.cx);
         }
-        self.check(Era::Legacy, &method, "result", &content);
+        let deviations = extension::deviations(&method, false, &content);
+        if !deviations.is_empty() {
+            self.report(Report::Misfit { method: method.clone(), misfits: deviations.clone() });
+        }
         if self.inferred(&about, Some(Ok(&content))) {
             return;
         }
         let granted = Granted { id, method: &method, about: &about, result: &content, latency_us, late };
-        if !self.rooms.granted(&granted, &mut self.cx) {
-            self.report(Report::Answered { id, method, result: content, latency_us, late });
+        if self.rooms.granted(&granted, &mut self.cx) {
+            self.cx.amend(id, &deviations);
+        } else {
+            self.report(Report::Answered { id, method, result: content, latency_us, late, deviations });
         }
     }
 }

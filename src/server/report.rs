@@ -74,6 +74,9 @@ pub enum Report {
         latency_us: u64,
         /// The answer came after the deadline.
         late: bool,
+        /// How it differs from its schema. Rooms' facts about answers have it too, where there is something.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        deviations: Vec<String>,
     },
     /// The host answered with an error.
     Refused {
@@ -83,12 +86,17 @@ pub enum Report {
         method: String,
         /// The error's code.
         code: i64,
+        /// What that means in answer to this method.
+        means: Option<&'static str>,
         /// The error's text.
         message: String,
         /// How long it took.
         latency_us: u64,
         /// The answer came after the deadline.
         late: bool,
+        /// What is odd about the error.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        deviations: Vec<String>,
     },
     /// The host has not answered in time.
     Unanswered {

@@ -1,12 +1,18 @@
 //! `fire`: one event by hand, with what its proposal says around it.
 
+mod ask;
+mod asked;
+mod channel;
 mod emit;
 mod hook;
+mod hosted;
 mod push;
 mod raw;
 mod reminder;
 mod repeat;
+mod shot;
 mod user_message;
+mod words;
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
@@ -22,13 +28,37 @@ Examples:
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
   mcpreel fire user-message hi --repeat 20 --expect .outcome -- my-server
+  mcpreel fire before-inference 'what did we decide?' -- my-memory-server
+  mcpreel fire scope /etc/hosts --session everything
+  mcpreel fire channel publish discord:#general 'Hello' --session connector
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
     Hook(hook::HookArgs),
     Push(push::PushArgs),
     Reminder(reminder::ReminderArgs),
+    BeforeInference(hosted::BeforeArgs),
+    AfterInference(hosted::AfterArgs),
+    Inference(asked::InferenceArgs),
+    ModelInfo(asked::ModelInfoArgs),
+    #[command(subcommand)]
+    FeatureSets(FeatureSetsCommand),
+    Scope(asked::ScopeArgs),
+    Rollback(hosted::RollbackArgs),
+    #[command(subcommand)]
+    Channel(channel::ChannelCommand),
     Raw(raw::RawArgs),
+}
+
+/// Fire what either side says about feature sets: which are on, which there are.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire feature-sets update --disable memory.proactive --session memory
+  mcpreel fire feature-sets changed --remove memory.proactive --session serve")]
+pub enum FeatureSetsCommand {
+    Update(Box<hosted::UpdateArgs>),
+    Changed(Box<asked::ChangedArgs>),
 }
 
 /// How to print.
@@ -46,6 +76,15 @@ pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandE
         FireCommand::Hook(args) => hook::run(args, context),
         FireCommand::Push(args) => push::run(args, context),
         FireCommand::Reminder(args) => reminder::run(args, context),
+        FireCommand::BeforeInference(args) => args.run(context),
+        FireCommand::AfterInference(args) => args.run(context),
+        FireCommand::Inference(args) => args.run(context),
+        FireCommand::ModelInfo(args) => args.run(context),
+        FireCommand::FeatureSets(FeatureSetsCommand::Update(args)) => args.run(context),
+        FireCommand::FeatureSets(FeatureSetsCommand::Changed(args)) => args.run(context),
+        FireCommand::Scope(args) => args.run(context),
+        FireCommand::Rollback(args) => args.run(context),
+        FireCommand::Channel(command) => command.run(context),
         FireCommand::Raw(args) => raw::run(args, context),
     }
 }

@@ -1,6 +1,7 @@
 //! `serve`: be a server, the built-in live one.
 
 mod keep;
+mod local;
 mod scenario;
 mod watch;
 
@@ -24,6 +25,7 @@ use crate::transport::gateway::{Backend, Gateway};
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use keep::Keep;
+use local::{Local, LocalArgs, Running};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -51,6 +53,8 @@ Examples:
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
   mcpreel serve --allow-handlers webhook --handler-secret TOKEN@api.example.com
+  mcpreel serve --webhook 9000               POSTs of JSON become push events
+  mcpreel serve --channel-socket chat.sock   then: nc -U chat.sock
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
@@ -82,6 +86,8 @@ pub struct ServeArgs {
     watch: WatchArgs,
     #[command(flatten)]
     handlers: HandlerArgs,
+    #[command(flatten)]
+    local: LocalArgs,
     #[command(flatten)]
     common: ServeCommon,
 }
@@ -175,6 +181,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
     config.settings = values::object(&args.settings)?.into_iter().collect();
+    let local = args.local.prepare(&mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
@@ -183,7 +190,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         None if handlers.is_none() => None,
         path => Some(Keep::start(path.as_deref(), context)?),
     };
-    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep };
+    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -241,13 +248,17 @@ impl Serving {
         }
     }
 
-    /// Has every session send these.
-    fn order_all(&self, fired: &[Fired]) {
-        let streams = match self {
+    /// The numbers of its sessions.
+    fn streams(&self) -> Vec<u32> {
+        match self {
             Self::Stdio { .. } => vec![0],
             Self::Listening(sessions) => sessions.numbers(),
-        };
-        for stream in streams {
+        }
+    }
+
+    /// Has every session send these.
+    fn order_all(&self, fired: &[Fired]) {
+        for stream in self.streams() {
             let _ = self.order(stream, Arrival::Order(fired.to_vec()));
         }
     }
@@ -292,6 +303,14 @@ pub struct Besides {
     pub handlers: Option<Allowed>,
     /// Where the session is kept.
     pub keep: Option<Keep>,
+    /// What comes in beside its host.
+    pub local: Local,
+}
+
+/// What was begun beside a server; watching ends when this is dropped.
+struct Begun {
+    _watch: Option<Watch>,
+    local: Running,
 }
 
 impl Besides {
@@ -305,17 +324,22 @@ impl Besides {
         Helpers { attendant, chores: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.chores)) }
     }
 
-    /// Begins with all of it; watching ends when what comes back is dropped.
-    fn start(self, serving: &Serving) -> Result<Option<Watch>, CommandError> {
+    /// Begins with all of it.
+    fn start(self, serving: &Serving) -> Result<Begun, CommandError> {
         fire_on_signal(self.on_signal, serving.clone()).map_err(failed)?;
-        let Some(watch) = self.watch else { return Ok(None) };
-        let serving = serving.clone();
-        let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
-        watch.start(tell, Arc::new(note)).map(Some).map_err(|error| {
-            CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
-                .hint("there may be too many folders to watch: name a smaller one with --watch")
-        })
+        let local = self.local.start(serving)?;
+        let watch = self.watch.map(|watch| begin_watching(watch, serving)).transpose()?;
+        Ok(Begun { _watch: watch, local })
     }
+}
+
+fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandError> {
+    let serving = serving.clone();
+    let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
+    watch.start(tell, Arc::new(note)).map_err(|error| {
+        CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
+            .hint("there may be too many folders to watch: name a smaller one with --watch")
+    })
 }
 
 /// Those who do the engines' errands.
@@ -427,7 +451,7 @@ fn run_stdio(
     let keep = besides.keep.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
     let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
-    let _watch = besides.start(&serving)?;
+    let begun = besides.start(&serving)?;
     let hear = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
@@ -436,6 +460,7 @@ fn run_stdio(
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
+        begun.local.hear(fact);
         facts.take(fact);
     };
     let sift = |message: Vec<u8>| {
@@ -483,7 +508,7 @@ fn run_listening(
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
-        let _watch = besides.start(&serving)?;
+        let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
@@ -496,6 +521,7 @@ fn run_listening(
                         if let Some(known) = helpers.standing(&fact) {
                             let _ = serving.order(stream, known);
                         }
+                        begun.local.hear(&fact);
                         if facts.take(&fact).ends() {
                             return;
                         }

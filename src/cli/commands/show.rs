@@ -1,6 +1,7 @@
 //! `show`: pretty-print, filter and follow reels.
 
 mod forms;
+mod tree;
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::jq::Jq;
@@ -26,6 +27,11 @@ pub struct ShowArgs {
     /// How to print.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
+    /// What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be
+    /// undone and what is gone (`--format json` for one object a connection).
+    #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
+        "limit"])]
+    view: View,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
@@ -71,6 +77,14 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum View {
+    /// Events.
+    Events,
+    /// Checkpoints.
+    Tree,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TimeForm {
     /// Seconds from the reel's beginning.
     Offset,
@@ -93,6 +107,7 @@ Examples:
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
+  mcpreel show session.reel --view tree
   mcpreel show session.reel --jq '.message.params.name // empty'
 
 A line of the list has, from the left: seq (the event's number, as in --seq), the time, → to the server or ← to the \
@@ -131,6 +146,9 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         None => split_words(&args.words)?,
     };
     let mut terms = words.join(" ");
+    if args.view == View::Tree {
+        return tree::run(args, live.as_ref(), path, &terms, context);
+    }
     if let Some(stream) = live.as_ref().map(|live| live.stream).filter(|stream| *stream != 0) {
         // One of several sessions was named.
         terms = if terms.is_empty() { format!("stream:{stream}") } else { format!("({terms}) stream:{stream}") };

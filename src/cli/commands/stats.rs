@@ -1,5 +1,7 @@
 //! `stats`: what happened, from the headers of a reel alone.
 
+mod audit;
+
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, live, reels};
 use crate::render::line;
@@ -25,13 +27,22 @@ use tabled::settings::{Alignment, Style};
 Examples:
   mcpreel stats                       the newest recording
   mcpreel stats --session everything  a live session, so far
-  mcpreel stats session.reel --format json | jq .slowest")]
+  mcpreel stats session.reel --format json | jq .slowest
+  mcpreel stats session.reel --audit  what MCPL's servers did
+
+With --audit --format json there is one object an operation: time, seconds, seq, stream, server, operation (push, \
+injection, response, inference, scope, rollback, publish), feature_set, inference_id, about, outcome (success, \
+failure, timeout), reason, latency_ms.")]
 pub struct StatsArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
     /// The reel of a live session, as far as it goes; `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with = "reel")]
     session: Option<String>,
+    /// A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its
+    /// server, feature set, inference and outcome. Reads every message.
+    #[arg(long)]
+    audit: bool,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -58,6 +69,9 @@ pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError>
         }
     };
     let failed = |error| CommandError::reading(&path, &error);
+    if args.audit {
+        return audit::run(reader, &path, stream, args.format, context);
+    }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(&path, slowest.seq)).unwrap_or_default();

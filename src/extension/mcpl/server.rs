@@ -10,7 +10,7 @@ mod outgoing;
 mod scopes;
 
 use super::PUSH_EVENT;
-use super::push::{Draft, Verdict};
+use super::push::Draft;
 use crate::extension::server::chore::{Infer, Kind, Permits};
 use crate::extension::server::memory::Hit;
 use crate::extension::server::{
@@ -75,6 +75,9 @@ pub struct Settings {
     /// Nothing is declared but pushing, in those sets.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub push_only: bool,
+    /// Feature sets that are declared beside the server's own, or in place of them: their declarations by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub sets: Map<String, Value>,
     /// Channels, as descriptors or by their ids alone; without it the server has nothing to do with channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<Value>>,
@@ -113,6 +116,13 @@ impl ServerSide for McplSide {
         if self.redactor.is_on() {
             let redacts = negotiated::set("contextHooks.afterInference", "Redacts responses");
             self.negotiated.add_set(REDACTION, redacts);
+        }
+        for (name, set) in &settings.sets {
+            let misfits = super::SCHEMAS.check("FeatureSet", set).unwrap_or_default();
+            if let Some(misfit) = misfits.first() {
+                return Err(format!("sets.{name}: {misfit}"));
+            }
+            self.negotiated.put_set(name, set.clone());
         }
         for name in settings.push_sets {
             self.negotiated.add_set(&name, negotiated::set("pushEvents", "Pushes events fired by hand"));
@@ -209,10 +219,10 @@ impl ServerSide for McplSide {
 
     fn granted(&mut self, granted: &Granted<'_>, cx: &mut dyn ServerCx) -> bool {
         if let Some(event_id) = granted.about["push"].as_str() {
-            let Verdict { accepted, inference_id, reason, .. } = Verdict::of_result(granted.result);
-            cx.report(json!({"report": "push_answered", "id": granted.id, "event_id": event_id, "accepted": accepted,
-                "inference_id": inference_id, "reason": reason, "latency_us": granted.latency_us,
-                "late": granted.late}));
+            let result = granted.result;
+            cx.report(json!({"report": "push_answered", "id": granted.id, "event_id": event_id,
+                "accepted": result["accepted"].as_bool(), "inference_id": result["inferenceId"].as_str(),
+                "reason": result["reason"].as_str(), "latency_us": granted.latency_us, "late": granted.late}));
             return true;
         }
         let kept = |name: &str| granted.about.get(name);
@@ -260,7 +270,7 @@ impl McplSide {
 
     /// Asks for an inference. Hooks are answered at once, so none is ever open here (§10.7).
     fn infer(&self, ask: &Ask, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
-        self.negotiated.may_send(INFERENCE, CONSOLIDATION)?;
+        self.negotiated.may_send(INFERENCE, ask.feature_set.as_deref().unwrap_or(CONSOLIDATION))?;
         let memories: Vec<&str> = cx.store().memories.all().map(|memory| memory.content.as_str()).collect();
         let params = inference(ask, &memories, self.negotiated.can_stream());
         let about = json!({"inference": {"consolidates": ask.prompt.is_none(), "chunks": {}}});

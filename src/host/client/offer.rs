@@ -18,6 +18,8 @@ pub struct Root {
 pub(super) struct Offer {
     pub capabilities: Value,
     roots: Vec<Root>,
+    /// Methods whose requests are answered with an empty object.
+    pub granted: Vec<String>,
 }
 
 impl Offer {
@@ -25,7 +27,7 @@ impl Offer {
     pub fn new(extra: &Value, roots: Vec<Root>) -> Self {
         let mut capabilities = if roots.is_empty() { json!({}) } else { json!({"roots": {}}) };
         lay_over(&mut capabilities, extra);
-        Self { capabilities, roots }
+        Self { capabilities, roots, granted: Vec::new() }
     }
 
     /// The answer to a request of the server, in either era.
@@ -33,6 +35,7 @@ impl Offer {
         let refuse = |why: &str| Err((METHOD_NOT_FOUND, format!("{method}: {why}")));
         match method {
             "ping" => Ok(json!({})),
+            _ if self.granted.iter().any(|granted| granted == method) => Ok(json!({})),
             "roots/list" => Ok(json!({"roots": self.roots.iter().map(root).collect::<Vec<_>>()})),
             "elicitation/create" if self.capabilities.get("elicitation").is_some() => Ok(json!({"action": "decline"})),
             "elicitation/create" => refuse("this client has no user to ask and does not declare elicitation"),

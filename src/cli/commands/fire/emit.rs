@@ -1,16 +1,20 @@
 //! What a server fires of its own will: as a host's server, to a host that connects, or into a live session; once or
 //! often. What is fired tells the rest ([`Emission`]).
 
-use super::Format;
 use super::repeat::{Repeating, Tally};
+use super::{Format, words};
 use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
-use crate::cli::error::CommandError;
-use crate::cli::live::{self, Live};
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
-use crate::server::{Fired, Plan, Report};
+use crate::drive::client::Answer;
+use crate::extension::{self, Declared, REGISTRY};
+use crate::host::client::message::with_members;
+use crate::server::{Config, Fired, Output, Plan, Report, Server};
+use crate::wire::Envelope;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -39,7 +43,7 @@ pub struct Ways {
 /// Something that a server fires.
 pub trait Emission {
     /// What it is called, and the live session of a server that is started for it.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
 
     /// What the built-in server is told to send; `done` times it was fired already.
     fn fired(&self, done: u64) -> Result<Fired, CommandError>;
@@ -50,16 +54,25 @@ pub trait Emission {
     /// How a room of the built-in server is to be set for it.
     fn settings(&self) -> Option<(&'static str, Value)>;
 
-    /// Puts it into a tapped session, toward its client; what came of it, as the built-in server reports it.
-    fn beside(&self, session: &Live, done: u64, common: &ServeCommon, context: &Context)
-    -> Result<Value, CommandError>;
+    /// What to send and how to set the room where it goes out beside a tapped server that has declared this.
+    fn beside(&self, _declared: &Declared, done: u64) -> Result<Beside, CommandError> {
+        Ok((self.fired(done)?, self.settings()))
+    }
+
+    /// What the user should know of a session whose sides have declared this.
+    fn caution(&self, declared: &Declared) -> Option<String>;
 
     /// Whether what came of it is good.
     fn is_good(&self, fact: &Value) -> bool;
 
     /// What came of it, in lines.
-    fn for_people(&self, fact: &Value) -> String;
+    fn for_people(&self, fact: &Value) -> String {
+        words::of(self.method(), fact)
+    }
 }
+
+/// What to send, and how a room is to be set for it.
+pub type Beside = (Fired, Option<(&'static str, Value)>);
 
 /// Fires it in the way that was asked for.
 pub fn run(emission: &impl Emission, ways: &Ways, context: &Context) -> Result<Outcome, CommandError> {
@@ -88,31 +101,20 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
         wanted = Some(repeat);
     }
     let (mut watch, is_ready) = (Watch::new(emission.method()), Cell::new(false));
-    run_server(
-        emission_name(emission),
-        config,
-        Besides { on_signal, ..Besides::default() },
-        &ways.common,
-        context,
-        |fact| {
-            is_ready.set(is_ready.get() || *fact == Report::Ready);
-            let fact = serde_json::to_value(fact).unwrap_or_default();
-            if !watch.settles(&fact) {
-                return Reaction::Quiet;
-            }
-            take(emission, &fact, tally, context);
-            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
-        },
-    )?;
+    run_server(emission.name(), config, Besides { on_signal, ..Besides::default() }, &ways.common, context, |fact| {
+        is_ready.set(is_ready.get() || *fact == Report::Ready);
+        let fact = serde_json::to_value(fact).unwrap_or_default();
+        if !watch.settles(&fact) {
+            return Reaction::Quiet;
+        }
+        take(emission, &fact, tally, context);
+        if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
+    })?;
     tally.lose(watch.open.len() as u64);
     if !is_ready.get() {
         context.printer.note("not sent: no host completed the handshake");
     }
     Ok(())
-}
-
-fn emission_name<E: Emission>(_: &E) -> &'static str {
-    E::NAME
 }
 
 /// Into a live session: has a server of ours fire it, or puts it in beside the server's own messages.
@@ -138,7 +140,7 @@ fn into_session(
                 }
             })?;
         } else {
-            outcome = Some(emission.beside(session, done, &ways.common, context)?);
+            outcome = beside(emission, session, done, &ways.common, context)?;
         }
         if let Some(fact) = outcome {
             let shown = match ways.format {
@@ -156,6 +158,90 @@ fn into_session(
         due = ways.repeating.next(tally.taken(), began);
     }
     Ok(())
+}
+
+/// Puts it into a tapped session, toward its client. The built-in server words it and takes the answer, so what came
+/// of it is told as that server would.
+fn beside(
+    emission: &impl Emission,
+    session: &Live,
+    done: u64,
+    common: &ServeCommon,
+    context: &Context,
+) -> Result<Option<Value>, CommandError> {
+    let opening = Opening::read(&session.reel()?, session.stream)?;
+    let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
+    let declared = Declared { client: opening.client_capabilities, server, ..Declared::default() };
+    let (fired, settings) = emission.beside(&declared, done)?;
+    let mut config = common.config();
+    config.settings.extend(settings.map(|(room, settings)| (room.to_owned(), settings)));
+    let timeout = config.answer_deadline;
+    let mut stand_in = StandIn::new(config, emission.method());
+    let (message, mut settled) = stand_in.take(|server| server.fire(Duration::ZERO, &fired));
+    let Some(message) = message else { return Ok(settled) };
+    // What it asked under an id of its own goes out under one that no peer uses.
+    let own_id = Envelope::scan(&message).id.map(|id| String::from_utf8_lossy(id.0).into_owned());
+    let id = format!("{}1", live::id_prefix());
+    let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
+    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout) {
+        Err(error) if error.kind == ErrorKind::Timeout => None,
+        answer => answer?,
+    };
+    if let Some(caution) = emission.caution(&declared) {
+        context.printer.note(&caution);
+    }
+    if let Some(own_id) = own_id {
+        settled = match answer {
+            Some(Answer { message, latency }) => {
+                let own_id = serde_json::from_str(&own_id).unwrap_or_default();
+                stand_in.take(|server| server.receive(latency, &with_members(&message, &[("id", own_id)]))).1
+            }
+            None => stand_in.take(|server| server.wake(timeout)).1,
+        };
+        if let Some(fact) = &mut settled {
+            fact["id"] = id.into();
+        }
+    }
+    Ok(settled)
+}
+
+/// The built-in server in place of a tapped one, in front of a host that declares everything.
+struct StandIn {
+    server: Server,
+    watch: Watch,
+}
+
+impl StandIn {
+    fn new(config: Config, method: &'static str) -> Self {
+        let mut server = Server::new(config);
+        let capabilities = extension::host_capabilities(REGISTRY);
+        for message in [
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+                "capabilities": capabilities, "clientInfo": {"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        ] {
+            server.receive(Duration::ZERO, message.to_string().as_bytes());
+        }
+        Self { server, watch: Watch::new(method) }
+    }
+
+    /// What it sends, and what came of what was fired where that is settled now.
+    fn take(&mut self, step: impl FnOnce(&mut Server) -> Vec<Output>) -> (Option<Vec<u8>>, Option<Value>) {
+        let (mut message, mut settled) = (None, None);
+        for output in step(&mut self.server) {
+            match output {
+                Output::Send(bytes) => message = Some(bytes),
+                Output::Report(report) => {
+                    let fact = serde_json::to_value(report).unwrap_or_default();
+                    if self.watch.settles(&fact) {
+                        settled = Some(fact);
+                    }
+                }
+                Output::Errand(_) => {}
+            }
+        }
+        (message, settled)
+    }
 }
 
 fn take(emission: &impl Emission, fact: &Value, tally: &mut Tally, context: &Context) {
@@ -196,7 +282,6 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn a_notification_is_settled_when_sent_and_a_request_when_answered() {

@@ -1,17 +1,14 @@
 //! `fire reminder`: a fact for the model's next turn, as a server (seed 001).
 
 use super::emit::{self, Emission, Ways};
-use crate::cli::commands::serve::ServeCommon;
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::{self, Live, Opening};
+use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
 use crate::extension::reminder::{DESCRIPTOR, REMINDER, server};
 use crate::extension::{Declared, Side};
 use crate::render::line::visible_text;
-use crate::server::{Fired, Output, Server};
+use crate::server::Fired;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use std::time::Duration;
 
 /// Send a reminder (`notifications/reminder`) to the host that started this command as its server.
 ///
@@ -100,7 +97,9 @@ fn name(value: impl ValueEnum) -> Option<String> {
 }
 
 impl Emission for ReminderArgs {
-    const NAME: &'static str = "reminder";
+    fn name(&self) -> &'static str {
+        "reminder"
+    }
 
     fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
         let members = [
@@ -134,23 +133,10 @@ impl Emission for ReminderArgs {
         Some((DESCRIPTOR.name, json!(settings)))
     }
 
-    fn beside(
-        &self,
-        session: &Live,
-        done: u64,
-        common: &ServeCommon,
-        context: &Context,
-    ) -> Result<Value, CommandError> {
-        let opening = Opening::read(&session.reel()?, session.stream)?;
-        let (message, fact) = self.worded(done, common)?;
-        live::send(session, "client", &message, Duration::ZERO)?;
-        let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
-        let declared = Declared { server, ..Declared::default() };
-        if !declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, block)| block["emit"] == true) {
-            let undeclared = "sent, though the server does not declare reminders.emit and so the client may drop it";
-            context.printer.note(undeclared);
-        }
-        Ok(fact)
+    fn caution(&self, declared: &Declared) -> Option<String> {
+        let emits = declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, block)| block["emit"] == true);
+        let undeclared = "sent, though the server does not declare reminders.emit and so the client may drop it";
+        (!emits).then(|| undeclared.to_owned())
     }
 
     fn is_good(&self, fact: &Value) -> bool {
@@ -164,31 +150,5 @@ impl Emission for ReminderArgs {
             format!("sent    ← nothing: {}", fact["reason"])
         };
         visible_text(&told)
-    }
-}
-
-impl ReminderArgs {
-    /// The message that the built-in server would send, and its report of it.
-    fn worded(&self, done: u64, common: &ServeCommon) -> Result<(String, Value), CommandError> {
-        let mut config = common.config();
-        config.settings.extend(self.settings().map(|(room, settings)| (room.to_owned(), settings)));
-        let mut server = Server::new(config);
-        for message in [
-            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
-                "capabilities": {}, "clientInfo": {"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")}}}),
-            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        ] {
-            server.receive(Duration::ZERO, message.to_string().as_bytes());
-        }
-        let (mut message, mut fact) = (None, Value::Null);
-        for output in server.fire(Duration::ZERO, &self.fired(done)?) {
-            match output {
-                Output::Send(bytes) => message = String::from_utf8(bytes).ok(),
-                Output::Report(report) => fact = serde_json::to_value(report).unwrap_or_default(),
-                Output::Errand(_) => {}
-            }
-        }
-        let refused = || CommandError::new(ErrorKind::Internal, format!("the reminder cannot be worded: {fact}"));
-        Ok((message.ok_or_else(refused)?, fact.clone()))
     }
 }

@@ -21,7 +21,8 @@ pub struct ScenarioArgs {
     /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
     /// messages are expected there. The host is whoever starts this; the report goes to standard error.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
-        "folders", "commands", "report", "answer_timeout", "seed", "listen", "allowed", "record"])]
+        "folders", "commands", "report", "answer_timeout", "seed", "listen", "allowed", "record",
+        "webhook", "channel_socket"])]
     pub scenario: Option<PathBuf>,
     /// Which server of the scenario to be.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]

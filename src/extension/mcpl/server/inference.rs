@@ -35,7 +35,7 @@ pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx)
 }
 
 /// What to ask the host's model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Ask {
     /// The prompt; a summary of the memories where there is none.
@@ -44,9 +44,15 @@ pub struct Ask {
     pub conversation_id: Option<String>,
     /// Whether to stream.
     pub stream: bool,
+    /// In whose name; [`CONSOLIDATION`] where none is given.
+    pub feature_set: Option<String>,
+    /// How much the model may say at most, in tokens; 500 where nothing is given.
+    pub max_tokens: Option<u64>,
+    /// How freely it may choose; 0.2 where nothing is given.
+    pub temperature: Option<f64>,
 }
 
-/// The params of `inference/request` in the name of [`CONSOLIDATION`]. Streams only where the host can.
+/// The params of `inference/request` . Streams only where the host can.
 pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     let prompt = match &ask.prompt {
         Some(prompt) => prompt.clone(),
@@ -55,13 +61,14 @@ pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
             format!("Summarize these memories in one sentence each:\n- {}", latest.join("\n- "))
         }
     };
-    let mut params = json!({"featureSet": CONSOLIDATION});
+    let mut params = json!({"featureSet": ask.feature_set.as_deref().unwrap_or(CONSOLIDATION)});
     if let Some(conversation) = &ask.conversation_id {
         params["conversationId"] = json!(conversation);
     }
     params["stream"] = json!(ask.stream && can_stream);
     params["messages"] = json!([{"role": "user", "content": prompt}]);
-    params["preferences"] = json!({"maxTokens": 500, "temperature": 0.2});
+    params["preferences"] =
+        json!({"maxTokens": ask.max_tokens.unwrap_or(500), "temperature": ask.temperature.unwrap_or(0.2)});
     params
 }
 

@@ -2,7 +2,7 @@
 
 use super::scopes::Rules;
 use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
-use crate::extension::mcpl::{DESCRIPTOR, PUSH_EVENT};
+use crate::extension::mcpl::{self, DESCRIPTOR, PUSH_EVENT};
 use crate::extension::server::{Refusal, Unsent};
 use crate::extension::{Declared, Side};
 use serde_json::{Map, Value, json};
@@ -82,6 +82,11 @@ impl Negotiated {
     /// Leaves out the sets that every server has.
     pub fn forgo_own_sets(&mut self) {
         self.sets.clear();
+    }
+
+    /// Declares a feature set, in place of one that is there.
+    pub fn put_set(&mut self, name: &str, set: Value) {
+        self.sets.insert(name.to_owned(), set);
     }
 
     /// Reads the host's block. `false` where it has none: then nothing of the proposal may be used (§3.2).
@@ -225,12 +230,7 @@ impl Negotiated {
     /// # Errors
     /// It did not.
     pub fn host_has(&self, capability: &str) -> Result<(), Unsent> {
-        let mut value = Some(&self.host);
-        for name in capability.split('.') {
-            value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
-        }
-        let says_yes = matches!(value, Some(Value::Bool(true) | Value::Object(_)));
-        if says_yes { Ok(()) } else { Err(Unsent::host_lacks(capability)) }
+        if mcpl::has(&self.host, capability) { Ok(()) } else { Err(Unsent::host_lacks(capability)) }
     }
 
     /// Whether `model/info` may be asked. The example of a host's block has no `modelInfo` (§5.2), so only an

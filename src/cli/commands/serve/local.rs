@@ -1,0 +1,134 @@
+//! What comes into a server from this machine beside its host: posts of HTTP, and lines on a socket.
+
+use super::Serving;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::printer::note;
+use crate::drive::connector::Connector;
+use crate::drive::server::Arrival;
+use crate::drive::webhook::{Hears, Order, Webhook};
+use crate::server::{Config, Fired, Report};
+use crate::transport::control::{Bound, bind_at};
+use clap::Args;
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// From where things come in.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What comes in beside the host")]
+pub struct LocalArgs {
+    /// Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT.
+    /// The body may have eventId, text, payload, origin and featureSet; another object is the event's text as a whole.
+    #[arg(long, value_name = "ADDR")]
+    webhook: Option<String>,
+    /// Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host
+    /// publishes comes out, a JSON line each.
+    #[arg(long, value_name = "PATH")]
+    channel_socket: Option<PathBuf>,
+}
+
+/// Bound, and not begun.
+#[derive(Default)]
+pub struct Local {
+    webhook: Option<TcpListener>,
+    channel: Option<(String, Bound, UnixListener)>,
+}
+
+/// At work.
+pub struct Running {
+    _webhook: Option<Webhook>,
+    connector: Option<Connector>,
+    /// The socket's file, removed at the end.
+    _socket: Option<Bound>,
+}
+
+impl LocalArgs {
+    /// Binds to what is named; a channel goes into the server's settings.
+    pub fn prepare(&self, config: &mut Config) -> Result<Local, CommandError> {
+        let webhook = self.webhook.as_deref().map(bind).transpose()?;
+        let channel = self.channel_socket.as_deref().map(open).transpose()?;
+        if let Some((id, ..)) = &channel {
+            let settings = config.settings.entry("mcpl".to_owned()).or_insert_with(|| json!({}));
+            if !settings["channels"].is_array() {
+                settings["channels"] = json!([]);
+            }
+            if let Value::Array(channels) = &mut settings["channels"] {
+                channels.push(id.as_str().into());
+            }
+        }
+        Ok(Local { webhook, channel })
+    }
+}
+
+impl Local {
+    /// Begins to take what comes.
+    pub(super) fn start(self, serving: &Serving) -> Result<Running, CommandError> {
+        let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot take what comes in: {error}"));
+        let serving = serving.clone();
+        let order: Order = Arc::new(move |fired: &Fired, hears: Hears| {
+            let into = |stream: &u32| {
+                let hears = Arc::clone(&hears);
+                let heard = Box::new(move |fact: &Report, _: bool| hears(fact));
+                serving.order(*stream, Arrival::Asked(fired.clone(), heard)).is_ok()
+            };
+            serving.streams().iter().filter(|stream| into(stream)).count()
+        });
+        let webhook = match self.webhook {
+            None => None,
+            Some(listener) => {
+                if let Ok(address) = listener.local_addr() {
+                    note(&format!("posts to http://{address}/ are pushed"));
+                }
+                Some(Webhook::start(listener, Arc::clone(&order)).map_err(failed)?)
+            }
+        };
+        let (mut connector, mut socket) = (None, None);
+        if let Some((id, bound, listener)) = self.channel {
+            note(&format!("the channel {id} is at {}", bound.name));
+            connector = Some(Connector::start(id, listener, order).map_err(failed)?);
+            socket = Some(bound);
+        }
+        Ok(Running { _webhook: webhook, connector, _socket: socket })
+    }
+}
+
+impl Running {
+    /// Hears a fact of a session's.
+    pub fn hear(&self, fact: &Report) {
+        if let Some(connector) = &self.connector {
+            connector.hear(fact);
+        }
+    }
+}
+
+/// Binds to an address of this machine that no other reaches.
+fn bind(address: &str) -> Result<TcpListener, CommandError> {
+    let usage = |why: String| CommandError::usage(format!("--webhook {address}: {why}"));
+    let resolved: Vec<SocketAddr> = match address.trim_start_matches(':').parse::<u16>() {
+        Ok(port) => vec![SocketAddr::from(([127, 0, 0, 1], port))],
+        Err(_) => address
+            .to_socket_addrs()
+            .map_err(|error| usage(error.to_string()).hint("give HOST:PORT, as in 127.0.0.1:9000, or a port only"))?
+            .collect(),
+    };
+    if resolved.is_empty() || !resolved.iter().all(|address| address.ip().is_loopback()) {
+        let error = usage("other machines could reach that, and whoever posts there speaks to the model".to_owned());
+        return Err(error.hint("give a port only, or 127.0.0.1:PORT; a tunnel of your own can lead to it"));
+    }
+    TcpListener::bind(&resolved[..]).map_err(|error| {
+        CommandError::new(ErrorKind::Peer, format!("cannot listen on {address}: {error}"))
+            .hint("choose another port; 0 takes a free one")
+    })
+}
+
+/// A channel over a socket of this path, by the id that it gets.
+fn open(path: &Path) -> Result<(String, Bound, UnixListener), CommandError> {
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let (bound, listener) = bind_at(path).map_err(|error| {
+        CommandError::usage(format!("--channel-socket {}: {error}", path.display()))
+            .hint("give a path in a folder that is there, where nothing is or nobody listens")
+    })?;
+    Ok((format!("socket:{name}"), bound, listener))
+}

@@ -1,0 +1,85 @@
+//! `show --view tree`: the checkpoints that servers handed out.
+
+use super::{Format, ShowArgs};
+use crate::cli::error::CommandError;
+use crate::cli::live::Live;
+use crate::cli::{Context, Outcome, reels};
+use crate::extension::lineage::Lineage;
+use crate::render::line::visible_text;
+use crate::render::lineage;
+use crate::session::lineages::Lineages;
+use crate::trace::{AheadReader, Item};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub fn run(
+    args: &ShowArgs,
+    live: Option<&Live>,
+    path: Option<&Path>,
+    terms: &str,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    if !terms.is_empty() {
+        let error = CommandError::usage("a tree is of whole connections, so no filter goes with --view tree");
+        return Err(error.hint("name a reel or a session only"));
+    }
+    let (reader, path) = match live {
+        Some(live) => {
+            let (reader, path) = reels::open(Some(&live.reel()?))?;
+            (reader.following(), path)
+        }
+        None => reels::open_whole(path, &context.printer)?,
+    };
+    let wanted = live.map_or(0, |live| live.stream);
+    let failed = |error| CommandError::reading(&path, &error);
+    let mut reader = AheadReader::start(reader.with_payloads()).map_err(failed)?;
+    let (mut lineages, mut damaged) = (Lineages::default(), false);
+    while let Some(item) = reader.next().map_err(failed)? {
+        match item {
+            Item::Damage(damage) => {
+                damaged = true;
+                context.printer.note(&damage.to_string());
+            }
+            Item::Block(block) => {
+                block.events().for_each(|event| lineages.take(&event));
+                reader.recycle(block);
+            }
+        }
+    }
+    let mut shown = 0;
+    for (stream, server, tree) in lineages.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
+        shown += 1;
+        if args.format == Format::Json {
+            context.printer.line(&to_json(stream, &server, tree).to_string())?;
+            continue;
+        }
+        let mut text = format!("{}\n", visible_text(&server));
+        lineage::text(tree, &context.printer.palette, &mut text);
+        context.printer.line(text.trim_end())?;
+    }
+    if shown == 0 {
+        context.printer.note("no server handed out a checkpoint");
+    }
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}
+
+fn to_json(stream: u32, server: &str, tree: &Lineage) -> Value {
+    let checkpoints: Vec<Value> = tree
+        .all()
+        .map(|(name, found)| {
+            let rollbacks: Vec<Value> = found
+                .rollbacks
+                .iter()
+                .map(|back| {
+                    json!({"seq": back.seq, "feature_set": back.feature_set, "success": back.failed.is_none(),
+                        "reason": back.failed})
+                })
+                .collect();
+            json!({"checkpoint": name, "parent": found.parent, "seq": found.seq,
+                "seconds": found.time.map(|time| time as f64 / 1e9), "keeps": found.keeps, "tool": found.by,
+                "rollbacks": rollbacks, "pruned_seq": found.gone})
+        })
+        .collect();
+    json!({"stream": stream, "server": server, "current": tree.current, "left_out": tree.left_out,
+        "checkpoints": checkpoints})
+}

@@ -1,0 +1,128 @@
+//! `stats --audit`: what the proposals' operations were, row by row.
+
+use super::Format;
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome};
+use crate::exchange::jsonl;
+use crate::extension::audit::Outcome as Ended;
+use crate::render::line;
+use crate::render::table::{BLANK, fitted};
+use crate::session::audit::{Audit, Row};
+use crate::trace::{AheadReader, Item, ReelReader};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tabled::settings::Style;
+
+/// A table is printed when it has so many rows, so that memory stays flat.
+const TABLE_ROWS: usize = 1000;
+
+/// Prints the rows as their operations end; of one stream, or with 0 of all.
+pub fn run(
+    reader: ReelReader,
+    path: &Path,
+    stream: u32,
+    format: Format,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    let failed = |error| CommandError::reading(path, &error);
+    let created = reader.header().created;
+    let mut reader = AheadReader::start(reader.with_payloads()).map_err(failed)?;
+    let mut log = Log { format, created, context, waiting: Vec::new(), counts: BTreeMap::new() };
+    let (mut audit, mut damaged) = (Audit::default(), false);
+    while let Some(item) = reader.next().map_err(failed)? {
+        match item {
+            Item::Damage(damage) => {
+                damaged = true;
+                context.printer.note(&damage.to_string());
+            }
+            Item::Block(block) => {
+                for event in block.events().filter(|event| stream == 0 || event.header.stream == stream) {
+                    audit.take(&event).into_iter().try_for_each(|row| log.take(row))?;
+                }
+                reader.recycle(block);
+            }
+        }
+    }
+    audit.finish().into_iter().try_for_each(|row| log.take(row))?;
+    log.finish()?;
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Prints rows.
+struct Log<'a> {
+    format: Format,
+    created: i64,
+    context: &'a Context,
+    waiting: Vec<Row>,
+    counts: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+impl Log<'_> {
+    fn take(&mut self, row: Row) -> Result<(), CommandError> {
+        *self.counts.entry((row.entry.operation, row.entry.outcome.name())).or_default() += 1;
+        if self.format == Format::Json {
+            return self.context.printer.line(&self.to_json(&row).to_string());
+        }
+        self.waiting.push(row);
+        if self.waiting.len() >= TABLE_ROWS { self.print() } else { Ok(()) }
+    }
+
+    fn to_json(&self, row: &Row) -> Value {
+        let entry = &row.entry;
+        json!({
+            "time": jsonl::rfc3339(self.created.saturating_add(row.time)), "seconds": row.time as f64 / 1e9,
+            "seq": row.seq, "stream": row.stream, "server": row.server, "operation": entry.operation,
+            "feature_set": entry.feature_set, "inference_id": entry.inference, "about": entry.about,
+            "outcome": entry.outcome.name(), "reason": entry.reason,
+            "latency_ms": row.latency.map(|latency| latency as f64 / 1e6),
+        })
+    }
+
+    fn print(&mut self) -> Result<(), CommandError> {
+        let heading = ["seq", "time", "server", "operation", "feature set", "inference", "about", "outcome", "took"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        for row in std::mem::take(&mut self.waiting) {
+            let entry = row.entry;
+            let outcome = match entry.reason {
+                Some(reason) => format!("{}: {reason}", entry.outcome.name()),
+                None => entry.outcome.name().to_owned(),
+            };
+            let cells = [
+                row.seq.to_string(),
+                format!("{:.3}", row.time as f64 / 1e9),
+                row.server,
+                entry.operation.to_owned(),
+                entry.feature_set.unwrap_or_default(),
+                entry.inference.unwrap_or_default(),
+                entry.about,
+                outcome,
+                row.latency.map(line::duration).unwrap_or_default(),
+            ];
+            rows.push(cells.iter().map(|cell| line::visible_text(cell)).collect());
+        }
+        let mut table = fitted(rows, BLANK, &[6, 7, 5, 4, 2], self.context.printer.width);
+        self.context.printer.line(&table.with(Style::empty()).to_string())
+    }
+
+    /// Prints what waits, and the sums.
+    fn finish(&mut self) -> Result<(), CommandError> {
+        if self.format == Format::Json {
+            return Ok(());
+        }
+        if self.counts.is_empty() {
+            self.context
+                .printer
+                .note("nothing to tell: no push, hook, inference, scope, rollback or publishing of MCPL");
+            return Ok(());
+        }
+        if !self.waiting.is_empty() {
+            self.print()?;
+        }
+        let all: u64 = self.counts.values().sum();
+        let bad = self.counts.iter().filter(|((_, outcome), _)| *outcome != Ended::Success.name());
+        let bad: Vec<String> = bad.map(|((what, outcome), count)| format!("{count} {what} {outcome}")).collect();
+        let rest = if bad.is_empty() { "all a success".to_owned() } else { bad.join(", ") };
+        self.context.printer.line(&format!("\n{all} operations: {rest}"))
+    }
+}

@@ -9,6 +9,7 @@ pub mod junit;
 pub mod line;
 pub mod pretty;
 pub mod progress;
+pub mod rows;
 pub mod scenario;
 pub mod style;
 pub mod table;

@@ -7,7 +7,7 @@ mod talk;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::Parties;
 use crate::cli::hosting::editor::Lines;
-use crate::cli::hosting::lines;
+use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
@@ -154,12 +154,10 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let named = setup::servers(args)?;
     let config = setup::config(args, &named, &model)?;
-    let mut script: VecDeque<String> = args.say.iter().map(|text| format!("/turn {text}")).collect();
-    script.extend(args.doing.iter().cloned());
-    for line in &script {
-        lines::parse(line)?;
-    }
-    let lines = if script.is_empty() { Some(Lines::open()?) } else { None };
+    let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
+    let queue: VecDeque<Line> =
+        said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
+    let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     peer::block_on_to_the_end(async {
         let (recorder, reel) = args.client.recorder("host")?;
         let parties = Parties::gather(&named, &recorder, context).await;
@@ -184,8 +182,8 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         // The socket is there as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk::new((args, context), runner, model, lines);
-        let outcome = talk.run(script).await;
+        let mut talk = Talk::new((args, context), runner, model, queue, lines);
+        let outcome = talk.run().await;
         let Talk { runner, failed, interrupted, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();
         let names: Vec<String> = runner.host.servers().iter().map(|view| view.name.clone()).collect();

@@ -157,7 +157,7 @@ fn a3_a11_every_subscriber_is_asked_and_its_context_stands_before_the_message() 
     assert_eq!(parts, [(Role::User, Some("b")), (Role::User, Some("a")), (Role::User, None)]);
     assert!(stage.prompts[0].parts[0].text.starts_with("[context from the external server \"b\", not from the user]"));
     assert_eq!(stage.prompts[0].parts[0].origin.as_ref().map(|origin| origin.place), Some(Place::BeforeUser));
-    assert_eq!(stage.done, [Done::Connected, Done::Turn { turn: 1, answer: "ok".to_owned() }]);
+    assert_eq!(stage.done, [Done::Connected, Done::Turn { turn: 1, answer: Ok("ok".to_owned()) }]);
 }
 
 #[test]

@@ -6,10 +6,12 @@ use crate::cli::hosting::model::Model;
 use crate::cli::hosting::{self, Named, Place};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
+use crate::extension::policy::Policies;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 /// The servers that are named, in the order of their options.
 pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
@@ -54,6 +56,9 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
         }
         policies.read(&file).map_err(|error| told(error.to_string()))?;
     }
+    if let Some(timeout) = args.client.timeout_given() {
+        bound_answers(&mut policies, timeout)?;
+    }
     for word in &args.set {
         let (option, value) = word.split_once('=').ok_or_else(|| refused(&format!("{word:?} sets nothing")))?;
         let (server, option) = match option.split_once(':') {
@@ -84,6 +89,12 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
         system: String::from_utf8_lossy(&system).into_owned(),
         model: model.view(),
     })
+}
+
+/// Has answers waited for so long, whoever asks: `--timeout`.
+pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
+    let value = Value::from(format!("{}us", timeout.as_micros()));
+    policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Lists what can be set.

@@ -494,6 +494,11 @@ pub trait HostSide {
     /// The model has answered: the room may wish for another answer ([`Wish::Rewrite`]), which the next room sees.
     fn rewrite(&mut self, _cx: &mut HostCx<'_>, _answer: &str, _usage: Usage) {}
 
+    /// A server sent an answer to nothing that was asked. Whether it was meant for the room.
+    fn stray(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _answer: &Heard<'_>) -> bool {
+        false
+    }
+
     /// A piece of an inference that it asked for.
     fn piece(&mut self, _cx: &mut HostCx<'_>, _token: u64, _text: &str) {}
 

@@ -6,6 +6,7 @@ use crate::extension::host::{Fact, ServerId, ServerView};
 use crate::host::engine::Done;
 use crate::host::prompt::{Part, Prompt};
 use crate::wire::Envelope;
+use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -141,8 +142,4 @@ pub fn said(palette: &Palette) -> String {
 
 fn visible_lines(text: &str) -> String {
     text.lines().map(visible_text).collect::<Vec<_>>().join("\n")
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

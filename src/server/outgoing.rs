@@ -5,6 +5,7 @@ use super::timers::Timer;
 use super::{Report, Server};
 use crate::extension::server::Granted;
 use crate::protocol::Era;
+use crate::wire::span::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -104,8 +105,4 @@ impl Server {
             self.report(Report::Answered { id, method, result: content, latency_us, late });
         }
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

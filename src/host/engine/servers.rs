@@ -226,6 +226,12 @@ impl Host {
             ClientOutput::ServerRequest { method, message, answered_with: None } => {
                 self.asked(now, server, method, message);
             }
+            ClientOutput::Stray { message } => {
+                let envelope = Envelope::scan(&message);
+                let heard = Heard { envelope: &envelope, text: &message };
+                self.ask_rooms(now, |side, cx| side.stray(cx, server, &heard));
+                self.out.push(Output::Client { server, output: ClientOutput::Stray { message } });
+            }
             told => self.out.push(Output::Client { server, output: told }),
         }
     }

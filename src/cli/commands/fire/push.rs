@@ -12,6 +12,7 @@ use crate::extension::{Declared, Side, mcpl};
 use crate::render::line::{duration, visible_text};
 use crate::server::Fired;
 use crate::wire::Envelope;
+use crate::wire::span::micros;
 use clap::Args;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -118,7 +119,6 @@ fn push_beside(session: &Live, mut draft: Draft, timeout: Duration, context: &Co
         let unasked = "sent, though the client did not declare experimental.mcpl and so need not know push/event";
         context.printer.note(unasked);
     }
-    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let Some(Answer { message, latency }) = answer else {
         let after = micros(timeout);
         return Ok(json!({"report": "unanswered", "id": id, "method": mcpl::PUSH_EVENT, "after_us": after}));

@@ -464,6 +464,12 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;host' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
             [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'A server: NAME=COMMAND, or NAME=URL (repeatable)')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Add to the environment of the server after -- (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Add to the environment of the server after -- (repeatable). The value is never written to a reel')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Start the server after -- in this folder')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'The built-in server under this name, with all proposals or those named (repeatable)')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'An MCP client''s configuration to find servers in; the usual places are searched where none is named')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'A server of that configuration (repeatable)')

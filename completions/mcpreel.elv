@@ -434,6 +434,12 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;host'= {
             cand -s 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
             cand --add 'A server: NAME=COMMAND, or NAME=URL (repeatable)'
+            cand --url 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that'
+            cand -H 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment'
+            cand --header 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment'
+            cand -e 'Add to the environment of the server after -- (repeatable). The value is never written to a reel'
+            cand --env 'Add to the environment of the server after -- (repeatable). The value is never written to a reel'
+            cand --cwd 'Start the server after -- in this folder'
             cand --builtin 'The built-in server under this name, with all proposals or those named (repeatable)'
             cand --config 'An MCP client''s configuration to find servers in; the usual places are searched where none is named'
             cand --server 'A server of that configuration (repeatable)'

@@ -412,6 +412,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, or NAME=URL (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the environment of the server after -- (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server after -- in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'The built-in server under this name, with all proposals or those named (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find servers in; the usual places are searched where none is named' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r

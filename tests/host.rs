@@ -353,6 +353,34 @@ fn several_servers_stand_in_one_reel_each_in_a_stream_of_its_own() {
 }
 
 #[test]
+fn a_server_is_reached_by_its_url_or_started_with_what_it_needs() {
+    let stage = Stage::new();
+    let echo = r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+        "secret": os.environ.get("SECRET"), "cwd": os.getcwd()}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+    stage.write("echo.py", echo);
+    let program = stage.path("echo.py");
+    let words = ["-e", "SECRET=hush", "--cwd", "home", "--do", "/request python3 ping", "--", "python3"];
+    let told = stage.run(&[&["host"][..], &words, &[program.to_str().expect("a path")]].concat(), "");
+    assert!(told.code() == 0 && told.out().contains(r#""secret": "hush""#), "{told:?}");
+    assert!(told.out().contains(r#"/home"}"#), "{told:?}");
+
+    let server = stage.start(&["serve", "--listen", "unix:mcp.sock", "--declare", "conversation"]);
+    until("the socket", || stage.path("mcp.sock").exists().then_some(()));
+    let words = ["host", "--url", "unix:mcp.sock", "--say", "the schema?", "--set", "conversation.deadline=20s"];
+    let told = stage.run(&words, "");
+    assert!(told.code() == 0 && told.out().contains("· mcp conversation context: "), "{told:?}");
+    drop(server);
+    failed(&stage.run(&["host", "--builtin", "m", "-H", "a: b", "--say", "x"], ""), 2, &["--url"]);
+}
+
+#[test]
 fn who_is_waited_for_is_told_and_not_for_ever() {
     let stage = Stage::new();
     let silent = r#"

@@ -22,6 +22,11 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     for (at, word) in args.builtin.iter().enumerate() {
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);
     }
+    if let Some(url) = &args.url {
+        let headers = args.headers.iter().cloned().collect();
+        let target = Target::of_url(url, &headers);
+        named.push(Named { name: name_of(url), place: Place::Elsewhere(Box::new(target)) });
+    }
     for name in &args.server {
         let target = Target::of_entry(args.config.as_deref(), name);
         named.push(Named { name: name.clone(), place: Place::Elsewhere(Box::new(target)) });
@@ -29,11 +34,14 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     if let Some(program) = args.argv.first() {
         let path = Path::new(program);
         let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
-        named.push(Named { name, place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone()))) });
+        named.push(Named {
+            name,
+            place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone(), &args.env, args.cwd.as_deref()))),
+        });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")
-            .hint("add one with -s NAME=COMMAND-OR-URL, --server NAME, or -- COMMAND")
+            .hint("add one with -s NAME=COMMAND-OR-URL, --url URL, --server NAME, or -- COMMAND")
             .hint("or try the built-in one: mcpreel host --builtin memory"));
     }
     let mut seen = std::collections::HashSet::new();
@@ -41,6 +49,14 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
         None => Ok(named),
         Some(twice) => Err(CommandError::usage(format!("two servers are named {:?}", twice.name))),
     }
+}
+
+/// What a server is called that only its URL names: its machine, or its file.
+fn name_of(url: &str) -> String {
+    let rest =
+        url.split_once("://").map_or_else(|| url.rsplit(['/', ':']).next(), |(_, rest)| rest.split(['/', ':']).next());
+    let name = rest.filter(|name| !name.is_empty()).unwrap_or("server");
+    name.strip_suffix(".sock").unwrap_or(name).to_owned()
 }
 
 /// What the options make of the host.

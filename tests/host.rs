@@ -312,6 +312,11 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     assert!(live.out().contains("conversation/userMessage"), "{live:?}");
     host.write("/quit\n");
     assert_eq!(host.end().code(), 0);
+    // Its servers are numbered, and whoever has to choose one is told their names.
+    let several = waiting(&stage, &["--builtin", "one", "--builtin", "two"]);
+    let asked = stage.run(&["fire", "reminder", "which?", "--session", "host-one"], "");
+    assert!(asked.code() != 0 && asked.err().contains("1 is one, 2 is two"), "{asked:?}");
+    drop(several);
     let put = stage.ok(&["show", "t.reel", "--format", "json", "injected"]);
     let methods: Vec<Value> = lines(&put).iter().map(|event| event["method"].clone()).collect();
     assert!(

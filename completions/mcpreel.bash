@@ -4395,7 +4395,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-s -v -h --add --builtin --config --server --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --color --verbose --help"
+            opts="-s -H -e -v -h --add --url --header --env --cwd --builtin --config --server --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4406,6 +4406,30 @@ _mcpreel() {
                     return 0
                     ;;
                 -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

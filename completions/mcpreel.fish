@@ -90,7 +90,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -144,7 +144,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -178,7 +178,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -455,7 +455,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
@@ -513,7 +513,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -635,6 +635,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, or NAME=URL (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the environment of the server after -- (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server after -- in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'The built-in server under this name, with all proposals or those named (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find servers in; the usual places are searched where none is named' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r
@@ -659,7 +663,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'

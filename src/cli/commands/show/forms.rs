@@ -12,6 +12,7 @@ use crate::render::table::{LINES, fitted};
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::tap::inject::MARK;
 use crate::trace::{Event, EventKind, Flags};
+use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -261,7 +262,7 @@ fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
         let _ = serde_json::to_writer(&mut *out, method);
     }
     if let Some(latency) = shown.placed.latency {
-        let _ = write!(out, ",\"latency_ms\":{}", latency as f64 / 1e6);
+        let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
     }
     let words = shown.words;
     for (name, text) in [("about", &words.about), ("outcome", &words.outcome)] {

@@ -734,18 +734,16 @@ fn d39_instructions_stand_in_the_prompt_beside_hooks() {
 fn f5_all_rooms_wait_side_by_side() {
     let both = json!({"conversationEvents": {"onUserMessage": true}, "tools": {}, "hooks": {"declarations": [
         {"event": "pre_request", "priority": "important", "context_tool": "recall"}]}});
-    let mut stage = stage(
-        vec![(
-            "slow",
-            server(both, |method, _, id| match method {
-                "tools/list" => result(id, &json!({"tools": []})),
-                _ => Vec::new(),
-            }),
-        )],
-        &[("hooks.tool_timeout", None, json!("2s"))],
-    );
-    stage.turn("x");
-    assert_eq!(stage.now, Duration::from_secs(2));
+    // The longest time of all holds, whosever it is.
+    for (tool, total) in [("2s", 2000), ("100ms", 500)] {
+        let slow = server(both.clone(), |method, _, id| match method {
+            "tools/list" => result(id, &json!({"tools": []})),
+            _ => Vec::new(),
+        });
+        let mut stage = stage(vec![("slow", slow)], &[("hooks.tool_timeout", None, json!(tool))]);
+        stage.turn("x");
+        assert_eq!(stage.now, Duration::from_millis(total), "{tool}");
+    }
 }
 
 #[test]

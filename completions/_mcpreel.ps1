@@ -1160,6 +1160,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--model-timeout', '--model-timeout', [CompletionResultType]::ParameterName, 'How long that program may take')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Set an option, for all servers or for one (repeatable)')
+            [CompletionResult]::new('--on-event', '--on-event', [CompletionResultType]::ParameterName, 'Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns)')
             [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'What the host itself says to the model; or @FILE')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s name, for templates; the folder''s where none is given')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What ids are drawn from: the same seed, the same prompts')

@@ -4395,7 +4395,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-s -H -e -v -h --add --url --header --env --cwd --builtin --config --server --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --color --verbose --help"
+            opts="-s -H -e -v -h --add --url --header --env --cwd --builtin --config --server --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4482,6 +4482,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-event)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1077,6 +1077,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --model-timeout 'How long that program may take'
             cand --policy 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`'
             cand --set 'Set an option, for all servers or for one (repeatable)'
+            cand --on-event 'Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns)'
             cand --system 'What the host itself says to the model; or @FILE'
             cand --project 'The project''s name, for templates; the folder''s where none is given'
             cand --seed 'What ids are drawn from: the same seed, the same prompts'

@@ -654,6 +654,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-command -
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-timeout -d 'How long that program may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l policy -d 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l set -d 'Set an option, for all servers or for one (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l on-event -d 'Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l system -d 'What the host itself says to the model; or @FILE' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The project\'s name, for templates; the folder\'s where none is given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'What ids are drawn from: the same seed, the same prompts' -r

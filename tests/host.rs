@@ -480,3 +480,28 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert_eq!((lines[first + 1].as_str(), lines[second + 1].as_str()), ("two", "two"), "{lines:#?}");
     assert!(lines[first..second].iter().any(|line| line == "you> second"), "{lines:#?}");
 }
+
+#[test]
+fn f3_events_are_routed_to_files_commands_and_turns() {
+    let stage = Stage::new();
+    let server = ["--", BINARY, "serve", "--declare", "mcpe"];
+    let set =
+        ["--set", "mcpe.subscribe=*", "--set", "mcpe.route=mail.*=wake,build.*=note", "--set", "mcpe.inject=none"];
+    let places = ["--on-event", "build.*=file:builds", "--on-event", "*=command:cat >> all; cat missing"];
+    let emit = ["--do", "/tool emit kind=event type=build.failed", "--do", "/tool emit kind=event type=mail.came"];
+    let words = [&["host", "--model", "echo", "--format", "json"][..], &set, &places, &emit, &server].concat();
+    let output = stage.ok(&words);
+    let lines: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let woken = lines.iter().filter(|line| line["event"] == "turn" && line["woken"] == true).count();
+    assert_eq!(woken, 1, "{output:?}");
+    let kinds = |name: &str| -> Vec<String> {
+        let text = String::from_utf8(stage.read(name)).expect("text");
+        let kind = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["type"].as_str().map(str::to_owned);
+        text.lines().filter_map(kind).collect()
+    };
+    assert_eq!(kinds("builds"), ["build.failed"]);
+    let mut all = kinds("all");
+    all.sort();
+    assert_eq!(all, ["build.failed", "mail.came"]);
+    assert_eq!(output.err().matches("failed: ").count(), 2, "{output:?}");
+}

@@ -9,6 +9,7 @@ use crate::cli::hosting::Parties;
 use crate::cli::hosting::editor::Lines;
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::Model;
+use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
@@ -104,6 +105,10 @@ pub struct HostArgs {
     /// Set an option, for all servers or for one (repeatable).
     #[arg(long, value_name = "[SERVER:]PROPOSAL.OPTION=VALUE")]
     set: Vec<String>,
+    /// Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND
+    /// gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns).
+    #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
+    on_event: Vec<String>,
     /// List what can be set, and its defaults.
     #[arg(long)]
     options: bool,
@@ -170,6 +175,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
     let queue: VecDeque<Line> =
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
+    let routes = Routes::open(&args.on_event)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     peer::block_on_to_the_end(async {
         let (recorder, reel) = args.client.recorder("host")?;
@@ -195,7 +201,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         // The socket is there as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk::new((args, context), runner, model, queue, lines);
+        let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
         let outcome = talk.run().await;
         let Talk { runner, failed, interrupted, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();

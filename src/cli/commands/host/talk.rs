@@ -9,6 +9,7 @@ use crate::cli::hosting::editor::{Lines, Typed};
 use crate::cli::hosting::inferences::{Inferences, Saying};
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::{Model, Progress, Replying};
+use crate::cli::hosting::routes::Routes;
 use crate::drive::host::{HostRunner, Told};
 use crate::drive::sleep_until;
 use crate::host::engine::{Done, Order, Output};
@@ -42,6 +43,7 @@ pub(super) struct Talk<'a> {
     is_on_screen: bool,
     streamed: Streamed,
     repeats: Repeats,
+    routes: Routes,
     /// Something that was wanted failed.
     pub failed: bool,
     /// The user wants the conversation to end.
@@ -79,8 +81,8 @@ impl<'a> Talk<'a> {
         (args, context): (&'a HostArgs, &'a Context),
         runner: HostRunner,
         model: Model,
-        queue: VecDeque<Line>,
-        lines: Option<Lines>,
+        (queue, lines): (VecDeque<Line>, Option<Lines>),
+        routes: Routes,
     ) -> Self {
         Self {
             args,
@@ -97,6 +99,7 @@ impl<'a> Talk<'a> {
             is_on_screen: false,
             streamed: Streamed::default(),
             repeats: Repeats::default(),
+            routes,
             failed: false,
             interrupted: false,
         }
@@ -183,7 +186,12 @@ impl<'a> Talk<'a> {
                 self.show_done(&done)?;
                 return Ok(done == Done::Ended);
             }
-            Happened::Told(told) => self.show(&told)?,
+            Happened::Told(told) => {
+                if let Told::Host(Output::Fact(fact)) = &told {
+                    self.routes.hear(fact);
+                }
+                self.show(&told)?;
+            }
         }
         Ok(false)
     }

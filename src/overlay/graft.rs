@@ -3,8 +3,8 @@
 use crate::wire::json;
 use serde_json::{Value, json};
 
-/// Puts a value at a place below the object that `text` is, in place of what stands there, making the objects on the way.
-/// `None` where what stands on the way is no object, or the text is none.
+/// Puts a value at a place below the object that `text` is, in place of what stands there, making the objects on the
+/// way. `None` where what stands on the way is no object, or the text is none.
 pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     match (json::member(text, name), rest) {

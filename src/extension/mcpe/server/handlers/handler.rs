@@ -184,8 +184,8 @@ impl Bash {
     }
 
     /// A command with arguments gets them as `"$@"`: whatever stands in an event is never read as a part of the script.
-    /// In the arguments themselves the event's variables are put in here, as the proposal's example wants. The handler's
-    /// own variables are set by the shell: whoever starts that, a sandbox perhaps, is not to be steered by them.
+    /// In the arguments themselves the event's variables are put in here, as the proposal's example wants. The
+    /// handler's own variables are set by the shell: what starts that, a sandbox perhaps, is not to be steered by them.
     fn script(&self, input: &Input, limit: Duration) -> Result<Script, String> {
         let mut environment = Vec::new();
         let mut arguments = self.args.clone();

@@ -26,7 +26,8 @@ struct Server<'a> {
 impl<'a> Server<'a> {
     fn start(stage: &'a Stage, words: &[&str]) -> Self {
         let mut command = stage.mcpreel(&[&["serve", "--report", "facts", "--record", "s.reel"], words].concat());
-        command.env("API_TOKEN", SECRET);
+        // A proxy that is not there: what goes to this machine does not go by one.
+        command.env("API_TOKEN", SECRET).env("http_proxy", "http://127.0.0.1:9").env_remove("no_proxy");
         let mut server = Self { stage, process: Live::start(command), asked: 0 };
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}});
@@ -243,6 +244,17 @@ fn e33_a_handler_that_ends_its_keeper_is_told_as_failed() {
 }
 
 #[test]
+fn e33_a_handlers_variables_steer_neither_its_keeper_nor_its_sandbox() {
+    let stage = Stage::new();
+    // The first would make every program on the way, the loader's list printed, end at once.
+    let env = json!({"env": {"LD_TRACE_LOADED_OBJECTS": "1", "PATH": "/nowhere", "IT": "it's $(x)"}});
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash("echo $LD_TRACE_LOADED_OBJECTS $PATH \"$IT\"", env);
+    assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("1 /nowhere it's $(x)\n")), "{run}");
+    server.end();
+}
+
+#[test]
 fn e33_what_cannot_be_started_is_told() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-shell", "no-such-sandbox -c"]);
@@ -274,7 +286,8 @@ fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
         match (asked.target.as_str(), tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
             ("/in", 0) => Reply::text(503, "text/plain", "busy").with("Retry-After", "0"),
             ("/in", _) => Reply::empty(307).with("Location", "/moved"),
-            _ => Reply::json(200, &json!({"taken": true})),
+            // It repeats what it was sent.
+            _ => Reply::json(200, &json!({"taken": true, "by": asked.header("authorization")})),
         }
     });
     let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN@127.0.0.1"]);
@@ -296,8 +309,8 @@ fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
         "url": web.url("/in").replace("127.0.0.1", "localhost")}}),
     );
     assert_eq!(refused["isError"], true, "another name, another host: {refused}");
-    let notes = server.end();
-    assert!(!format!("{notes:?}").contains(SECRET));
+    let notes = format!("{:?}", server.end());
+    assert!(!notes.contains(SECRET) && notes.contains("Bearer ${API_TOKEN}"), "{notes}");
     let reel = stage.ok(&["export", "s.reel"]).out();
     assert!(!reel.contains(SECRET) && reel.contains("${API_TOKEN}"));
 }

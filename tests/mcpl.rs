@@ -66,6 +66,8 @@ fn c74_what_was_done_over_mcpl_is_told_row_by_row() {
     let began = |row: &&&Value| row["inference_id"] == push["inference_id"] && row["inference_id"].is_string();
     assert_eq!((injections.iter().filter(began).count(), responses.iter().filter(began).count()), (1, 1), "{text}");
     assert_eq!(of("inference")[0]["about"].as_str().map(|about| about.ends_with("tokens")), Some(true), "{text}");
+    let noise = |row: &&Value| row["latency_ms"].to_string().split('.').nth(1).is_some_and(|part| part.len() > 3);
+    assert_eq!(rows.iter().find(noise), None, "microseconds are enough");
     let scope = of("scope")[0];
     assert_eq!((&scope["about"], &scope["outcome"]), (&json!("/etc/hosts"), &json!("failure")), "nobody approved it");
     assert_eq!((of("publish").len(), rows.len()), (1, 1 + injections.len() + responses.len() + 3), "{text}");

@@ -494,6 +494,10 @@ fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
         let refused = stage.run(&["serve", "--webhook", open], "");
         assert!(refused.code() == 2 && refused.err().contains("other machines"), "{refused:?}");
     }
+    for odd in ["mcpl:=5", "mcpl.channels=all"] {
+        let refused = stage.run(&["serve", "--channel-socket", "c.sock", "--set", odd], "");
+        assert!(refused.code() == 2 && refused.err().contains("--set: mcpl"), "{odd}: {refused:?}");
+    }
 }
 
 #[test]

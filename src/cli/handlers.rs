@@ -109,12 +109,24 @@ fn secret(word: &str) -> Result<(Secret, String), CommandError> {
         CommandError::usage(format!("there is no variable {name} in the environment"))
             .hint("set it, or leave --handler-secret out")
     })?;
-    Ok((Secret { name: name.to_owned(), host: host.to_owned() }, value))
+    // As a URL's host is written once it is read.
+    Ok((Secret { name: name.to_owned(), host: host.to_ascii_lowercase() }, value))
 }
 
 fn words(command: &str) -> Result<Vec<OsString>, CommandError> {
     match shlex::split(command).filter(|words| !words.is_empty()) {
         Some(words) => Ok(words.into_iter().map(OsString::from).collect()),
         None => Err(CommandError::usage(format!("{command:?} is no command")).hint("quotes in it must be closed")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secrets_host_is_found_however_it_is_spelled() {
+        let (secret, value) = secret("PATH@API.Example.com").expect("a secret");
+        assert_eq!((secret.host.as_str(), Ok(value)), ("api.example.com", std::env::var("PATH")));
     }
 }

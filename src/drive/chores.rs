@@ -92,7 +92,16 @@ impl Chores {
             Chore::Infer(asked) => self.program(key, asked),
             Chore::Post(wanted) => self.post(key, wanted),
         };
-        done.unwrap_or_else(|error| Outcome::silent(End::Unstarted { why: error.to_string() }))
+        let outcome = done.unwrap_or_else(|error| Outcome::silent(End::Unstarted { why: error.to_string() }));
+        self.without_secrets(outcome)
+    }
+
+    /// Takes the user's values out of what was said: whoever gets one may repeat it, and what was said is recorded.
+    fn without_secrets(&self, mut outcome: Outcome) -> Outcome {
+        for ((name, _), value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
+            outcome.output = outcome.output.replace(value.as_str(), &format!("${{{name}}}"));
+        }
+        outcome
     }
 
     fn script(&self, key: (u32, u64), script: &Script) -> io::Result<Outcome> {

@@ -5,6 +5,7 @@ use super::webhook::Order;
 use crate::server::{Fired, Report};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -65,7 +66,14 @@ impl Connector {
     pub fn hear(&self, fact: &Report) {
         let Report::Room(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
-            lock(&self.clients).retain(|client| say(&client.stream, fact).is_ok());
+            lock(&self.clients).retain(|client| {
+                let is_heard = say(&client.stream, fact).is_ok();
+                if !is_heard {
+                    // Whoever does not read is not read either, so that no more are served than may be.
+                    let _ = client.stream.shutdown(Shutdown::Both);
+                }
+                is_heard
+            });
         }
     }
 }
@@ -159,5 +167,19 @@ mod tests {
         let whole = json!(message(whole, "socket:a").expect("a message"));
         assert_eq!((&whole["author"]["name"], &whole["channelId"]), (&json!("U"), &json!("socket:a")));
         assert!(message("{broken", "c").is_err() && message(r#"{"x":1}"#, "c").is_err());
+    }
+
+    #[test]
+    fn who_does_not_read_is_let_go() {
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        ours.set_write_timeout(Some(Duration::from_millis(1))).expect("set");
+        // As its reader's thread holds it.
+        let _reading = ours.try_clone().expect("a copy");
+        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        assert!(admit(&connector.clients, 1, &ours));
+        let large = json!({"report": "channel_published", "channel_id": "c", "text": "x".repeat(8 << 20)});
+        connector.hear(&Report::Room(large));
+        assert!(lock(&connector.clients).is_empty());
+        assert!(theirs.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
     }
 }

@@ -16,6 +16,8 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 pub const LARGEST: usize = 1 << 20;
 /// How much of a body that names no text becomes the event's text, in characters.
 const MOST_TEXT: usize = 16 << 10;
+/// How long an event's id may be, in bytes: it is kept.
+const LONGEST_ID: usize = 256;
 /// How many events are known as had before.
 const MOST_KNOWN: usize = 4096;
 /// How long a server may take to say that it has sent an event.
@@ -127,6 +129,9 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
         Some(Value::Number(id)) => id.to_string(),
         Some(_) => return Err(refuse(422, "eventId must be a text".to_owned())),
     };
+    if id.len() > LONGEST_ID {
+        return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} B")));
+    }
     let mut params = Map::new();
     params.insert("eventId".to_owned(), id.clone().into());
     let content = body.get("payload").map_or(body.get("content"), |payload| payload.get("content"));
@@ -177,6 +182,8 @@ mod tests {
         for body in ["[]", r#"{"eventId":[]}"#, r#"{"origin":1}"#, r#"{"text":1}"#, r#"{"content":[{"type":"x"}]}"#] {
             assert_eq!(read("/", body).err(), Some(422), "{body}");
         }
+        let long = |length: usize| read("/", &json!({"eventId": "e".repeat(length)}).to_string());
+        assert_eq!((long(LONGEST_ID).err(), long(LONGEST_ID + 1).err()), (None, Some(422)));
     }
 
     #[tokio::test]

@@ -20,8 +20,8 @@ const LINE_LIMIT: u64 = 1 << 30;
 ///   great for seconds; a line without one has that of the line before;
 /// - a direction: `dir` or `direction`, `c2s` or `client_to_server`, `s2c` or `server_to_client`, one of the two with
 ///   `_noise` for what is no JSON; `stderr`, `s2c_stderr` or `server_stderr` for the server's standard error;
-/// - what crossed: `raw` or `text` (a string: the line as it stood), `msg` or `message` (a JSON value), or `sse` (the
-///   lines of one server-sent event);
+/// - what crossed: `raw` or `text` (a string: the line as it stood), `msg` or `message` (a JSON value; a string is as
+///   above, since no message is one), or `sse` (the lines of one server-sent event);
 /// - over HTTP, `conn` (which connection) and `http` (a head): a client's head begins an exchange, to which all belongs
 ///   that follows on its connection. There, a body or an event that is no JSON text is no message.
 ///
@@ -208,7 +208,7 @@ impl<'a> Line<'a> {
     /// Fills `payload` with what crossed, and tells how it was framed; `None` where no message did.
     fn carried(&self, payload: &mut Vec<u8>) -> Option<Framing> {
         payload.clear();
-        if let Some(text) = self.text.and_then(json::as_str) {
+        if let Some(text) = self.text.and_then(json::as_str).or_else(|| self.value.and_then(json::as_str)) {
             payload.extend_from_slice(text.as_bytes());
             return match self.connection {
                 None => Some(Framing::Lf),
@@ -282,6 +282,14 @@ mod tests {
         assert_eq!(events[2], message(2 * half, Framing::Lf, to_client, "hello"));
         assert_eq!(events[3], (2 * half, EventKind::Stderr, Framing::Lf, to_client, "warning\n".to_owned()));
         assert_eq!(events[4], message(2 * half, Framing::Sse, to_client, "id: 4\ndata: {}\n\n"));
+    }
+
+    #[test]
+    fn a_message_may_stand_as_text() {
+        let text =
+            "{\"ts\":1,\"dir\":\"c2s\",\"message\":\"{\\\"id\\\": 1}\"}\n{\"dir\":\"stderr\",\"message\":\"oh\"}\n";
+        let (_, events) = read(text).expect("a transcript");
+        assert_eq!((events[0].4.as_str(), events[1].4.as_str()), ("{\"id\": 1}", "oh\n"));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use crate::wire::json;
 use serde_json::{Value, json};
 
-/// Puts a value at a place below the object that `text` is, making the objects on the way. `None` where what stands on
-/// the way is no object, or the text is none.
+/// Puts a value at a place below the object that `text` is, in place of what stands there, making the objects on the
+/// way. `None` where what stands on the way is no object, or the text is none.
 pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     match (json::member(text, name), rest) {
         (Some(inner), [_, ..]) => Some(replace(text, inner, &put(inner, rest, value)?)),
-        _ => {
+        (Some(inner), []) => Some(replace(text, inner, value.to_string().as_bytes())),
+        (None, _) => {
             let whole = rest.iter().rev().fold(value.clone(), |inner, name| json!({ *name: inner }));
             let member = format!("{}:{whole}", Value::from(*name));
             append(text, b"{}", &member)
@@ -53,6 +54,7 @@ mod tests {
         assert_eq!(at(&["hooks"]), text.replace("{} }", "{} ,\"hooks\":{\"x\":[1]}}"));
         assert_eq!(at(&["experimental", "mcpl"]), text.replace("{} }", "{} ,\"experimental\":{\"mcpl\":{\"x\":[1]}}}"));
         assert_eq!(at(&["tools", "more"]), text.replace("\"tools\":{}", "\"tools\":{\"more\":{\"x\":[1]}}"));
+        assert_eq!(at(&["tools"]), text.replace("\"tools\":{}", "\"tools\":{\"x\":[1]}"), "no member stands twice");
         assert_eq!(put_in("{}", &["a", "b"]).as_deref(), Some(r#"{"a":{"b":{"x":[1]}}}"#));
         assert_eq!((put_in("{\"a\":1}", &["a", "b"]), put_in("[]", &["a"]), put_in("", &["a"])), (None, None, None));
     }

@@ -5,7 +5,7 @@
 
 use super::plan::{Plan, room_of};
 use super::{Ids, Output};
-use crate::extension::{Extension, Side, by_name};
+use crate::extension::{CapabilityPlace, Extension, Side, by_name};
 use crate::server::{self, Fired, Report, Server};
 use crate::wire::{Direction, Envelope, IdKey, MessageKind, json};
 use serde_json::{Value, json};
@@ -65,7 +65,11 @@ impl Guest {
         self.on.retain(|room| {
             let room = room.descriptor();
             let places = || room.places.iter().filter(|place| place.side == Side::Server);
-            if places().any(|place| at(servers, place.path).is_some_and(|value| (place.is_ours)(&value))) {
+            // Something else may stand where it belongs.
+            let is_taken = |place: &CapabilityPlace| {
+                at(servers, place.path).is_some_and(|value| (place.is_ours)(&value) || at(own, place.path).is_some())
+            };
+            if places().any(is_taken) {
                 taken(room.name);
                 self.left_out.insert(room.name);
                 return false;

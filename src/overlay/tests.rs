@@ -173,6 +173,20 @@ fn what_the_server_declares_itself_stays_and_is_told() {
 }
 
 #[test]
+fn no_capability_is_declared_twice() {
+    let mut stage = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
+    stage.client(initialize());
+    let others = r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"events":{"listChanged":true}}}}"#;
+    let said = stage.server(others);
+    assert!(said[0].contains("tell the server declares mcpe itself"), "{said:?}");
+    assert_eq!(said[1], format!("pass s2c {others}"));
+    let mut stage = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
+    stage.client(initialize());
+    let said = stage.server(r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":null}}}"#);
+    assert!(said[0].contains(r#""tools":{}"#) && !said[0].contains("null"), "{said:?}");
+}
+
+#[test]
 fn tools_are_added_on_the_last_page_and_the_servers_own_stay() {
     let mut stage = Stage::ready(ALL);
     let page = |id: u64, tools: Value, next: Value| json!({"jsonrpc": "2.0", "id": id, "result": {"tools": tools, "nextCursor": next}});
@@ -403,6 +417,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         ("rules:\n  - when: {message: {method: '[a'}}\n    fire: {kind: reminder, body: x}", 2, "the pattern"),
         ("name: x\nsettings: {mcpr: {}}", 2, "there is no proposal \"mcpr\""),
         ("name: x\nsettings: {mcpe: {maximum: 1}}", 2, "maximum"),
+        ("rules:\n  - when: {every: 1s}\n    fire: {kind: push, text: x}\nsettings: {mcpl: 5}", 4, "settings: mcpl"),
         ("name: x\nhook: []", 2, "hook"),
         ("conversation:\n  - {arguments: {}}", 2, "tool"),
     ] {

@@ -247,8 +247,17 @@ const IDLE: Duration = Duration::from_secs(4);
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.
     pub fn new(remote: &Remote) -> Result<Self, HttpError> {
+        Self::by(Reach::new, remote)
+    }
+
+    /// The same past every proxy.
+    pub fn straight(remote: &Remote) -> Result<Self, HttpError> {
+        Self::by(Reach::straight, remote)
+    }
+
+    fn by(reach: fn(Duration, Arc<rustls::ClientConfig>) -> Reach, remote: &Remote) -> Result<Self, HttpError> {
         let tls = Arc::new(super::tls::config(remote)?);
-        let reach = Reach::new(CONNECT_TIMEOUT, Arc::clone(&tls));
+        let reach = reach(CONNECT_TIMEOUT, Arc::clone(&tls));
         let connector = HttpsConnector::from((reach.clone(), Arc::clone(&tls)));
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())

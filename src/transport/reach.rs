@@ -34,11 +34,20 @@ impl Reach {
     /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); a connection may
     /// take so long to come about. A proxy's certificate is checked as a server's is.
     pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+        Self::by(Matcher::from_env(), limit, tls)
+    }
+
+    /// Past every proxy.
+    pub fn straight(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+        Self::by(Matcher::builder().build(), limit, tls)
+    }
+
+    fn by(proxies: Matcher, limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limit));
-        Self { tcp, tls, proxies: Arc::new(Matcher::from_env()), tunnel_always: false }
+        Self { tcp, tls, proxies: Arc::new(proxies), tunnel_always: false }
     }
 
     /// The same, with a tunnel through every proxy: for what is not HTTP.

@@ -235,8 +235,11 @@ impl Reader<'_> {
         }
         if let Some(room) = room_of("push").filter(|_| !sets.is_empty()) {
             let settings = self.plan.settings.entry(room.to_owned()).or_insert_with(|| json!({}));
-            settings["push_only"] = true.into();
-            settings["push_sets"] = sets.into();
+            // What is no object is refused by the check.
+            if let Some(settings) = settings.as_object_mut() {
+                settings.insert("push_only".to_owned(), true.into());
+                settings.insert("push_sets".to_owned(), sets.into());
+            }
         }
         self.plan.config(0, 0).check().map_err(|why| self.wrong(place, format!("settings: {why}")))
     }

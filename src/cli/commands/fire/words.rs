@@ -6,24 +6,24 @@ use serde_json::{Map, Value};
 /// Members of a fact that stand elsewhere than in its answer.
 const ELSEWHERE: &[&str] = &["report", "id", "method", "latency_us", "late", "deviations", "event_id", "label"];
 
-/// What was sent, the answer, the time that took, what is odd: each on its line.
+/// What was sent, the answer, the time that took, what is odd: each on its line, whatever a peer put into it.
 pub fn of(method: &str, fact: &Value) -> String {
     let text = |name: &str| fact[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
     let sent = if fact["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
-    let mut told = format!("sent    ← {}", sent.trim_end());
+    let mut told = format!("sent    ← {}", visible_text(sent.trim_end()));
     if fact["report"] != "sent" {
         let late = if fact["late"] == true { " (late)" } else { "" };
-        told.push_str(&format!("\nanswer  → {}{late}", answer(fact)));
+        told.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(fact))));
     }
     let took = fact["latency_us"].as_i64().or_else(|| fact["after_us"].as_i64());
     if let Some(took) = took {
         told.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
     }
     for oddity in fact["deviations"].as_array().into_iter().flatten() {
-        told.push_str(&format!("\nodd     {}", bare(oddity)));
+        told.push_str(&format!("\nodd     {}", visible_text(&bare(oddity))));
     }
-    told.lines().map(visible_text).collect::<Vec<_>>().join("\n")
+    told
 }
 
 fn answer(fact: &Value) -> String {
@@ -96,6 +96,8 @@ mod tests {
         let refused = json!({"report": "refused", "code": -32601, "means": "method not found", "message": "what?\u{1b}",
             "latency_us": 2000, "late": true});
         assert_eq!(push(&refused).lines().nth(1), Some("answer  → error -32601 method not found what?␛ (late)"));
+        let forged = json!({"report": "refused", "code": 1, "message": "no\ntime    1 µs"});
+        assert_eq!(push(&forged).lines().count(), 2, "{}", push(&forged));
         let unsent = json!({"report": "not_sent", "reason": {"why": "host_lacks", "capability": "mcpl.pushEvents"}});
         assert_eq!(push(&unsent), "sent    ← nothing\nanswer  → none: host lacks mcpl.pushEvents");
         assert_eq!(push(&json!({"report": "sent", "id": null, "method": "m"})), "sent    ← push/event");

@@ -51,10 +51,10 @@ impl LocalArgs {
         let channel = self.channel_socket.as_deref().map(open).transpose()?;
         if let Some((id, ..)) = &channel {
             let settings = config.settings.entry("mcpl".to_owned()).or_insert_with(|| json!({}));
-            if !settings["channels"].is_array() {
-                settings["channels"] = json!([]);
-            }
-            if let Value::Array(channels) = &mut settings["channels"] {
+            // What is something else than it must be is refused with all settings.
+            if let Some(settings) = settings.as_object_mut()
+                && let Value::Array(channels) = settings.entry("channels").or_insert_with(|| json!([]))
+            {
                 channels.push(id.as_str().into());
             }
         }

@@ -9,6 +9,7 @@ use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
 use crate::trace::{AheadReader, Item, ReelReader};
+use crate::wire::span::millis_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,7 +76,7 @@ impl Log<'_> {
             "seq": row.seq, "stream": row.stream, "server": row.server, "operation": entry.operation,
             "feature_set": entry.feature_set, "inference_id": entry.inference, "about": entry.about,
             "outcome": entry.outcome.name(), "reason": entry.reason,
-            "latency_ms": row.latency.map(|latency| latency as f64 / 1e6),
+            "latency_ms": row.latency.map(millis_of),
         })
     }
 

@@ -136,7 +136,11 @@ impl Subscriptions {
 
     /// Whether a subscription that is over made a new one be refused.
     fn check_refusal(&self, message: &Observed<'_>, findings: &mut Findings) {
-        let told = message.content.to_string().to_ascii_lowercase();
+        // Its words alone: an error's code is a number too.
+        let content = message.content;
+        let words = content["content"].as_array().into_iter().flatten().map(|block| &block["text"]);
+        let words = words.chain([&content["message"]]).filter_map(Value::as_str);
+        let told = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
         if self.lost || self.pending.iter().next().is_some() || !told.contains("max") || !told.contains("subscription")
         {
             return;

@@ -86,7 +86,7 @@ impl Handler {
     /// Why it cannot be had here, as a sentence for the model.
     pub fn read(given: &Value, permits: &Permits) -> Result<Self, String> {
         check_shape(given)?;
-        let what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
+        let mut what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
         if !permits.kinds.contains(&kind) {
             let known: Vec<&str> = permits.kinds.iter().map(|kind| kind.name()).collect();
@@ -96,7 +96,7 @@ impl Handler {
             };
             return Err(format!("{} handlers are not allowed on this server: {here}", kind.name()));
         }
-        match &what {
+        match &mut what {
             What::Bash(bash) => bash.check()?,
             What::Webhook(webhook) => webhook.check(permits)?,
             What::Agent(agent) if !agent.tools.is_empty() && !permits.has_program => {
@@ -184,29 +184,36 @@ impl Bash {
     }
 
     /// A command with arguments gets them as `"$@"`: whatever stands in an event is never read as a part of the script.
-    /// In the arguments themselves the event's variables are put in here, as the proposal's example wants.
+    /// In the arguments themselves the event's variables are put in here, as the proposal's example wants. The
+    /// handler's own variables are set by the shell: what starts that, a sandbox perhaps, is not to be steered by them.
     fn script(&self, input: &Input, limit: Duration) -> Result<Script, String> {
-        let variables = input.variables();
-        let mut environment = texts(&self.env);
+        let mut environment = Vec::new();
         let mut arguments = self.args.clone();
         if self.input == Way::Env {
-            arguments.iter_mut().for_each(|argument| *argument = expand(argument, &variables));
-            environment.extend(variables);
+            environment = input.variables();
+            arguments.iter_mut().for_each(|argument| *argument = expand(argument, &environment));
         }
         if self.input == Way::Args {
             arguments.push(input.json().replace('\0', ""));
         }
-        let longest = environment.iter().map(|(_, value)| value.len()).chain(arguments.iter().map(String::len)).max();
-        if longest > Some(MOST_IN_WORDS) {
+        let own = texts(&self.env).into_iter().filter(|(name, _)| environment.iter().all(|(known, _)| known != name));
+        let exports: String = own.map(|(name, value)| format!("export {name}={}; ", quoted(&value))).collect();
+        let text = match arguments.is_empty() {
+            true => format!("{exports}{}", self.command),
+            false => format!("{exports}{} \"$@\"", self.command),
+        };
+        let words = environment.iter().map(|(_, value)| value).chain(&arguments).chain([&text]);
+        if words.map(String::len).max() > Some(MOST_IN_WORDS) {
             return Err(format!("more than {MOST_IN_WORDS} bytes: too much for arguments or variables; use stdin"));
         }
-        let text = match arguments.is_empty() {
-            true => self.command.clone(),
-            false => format!("{} \"$@\"", self.command),
-        };
         let stdin = if self.input == Way::Stdin { input.json() + "\n" } else { String::new() };
         Ok(Script { text, arguments, environment, folder: self.cwd.clone(), input: stdin, limit })
     }
+}
+
+/// A text as one word of a shell's.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 impl Agent {
@@ -225,7 +232,8 @@ impl Agent {
 }
 
 impl Webhook {
-    fn check(&self, permits: &Permits) -> Result<(), String> {
+    /// Its URL is then as it was read: nobody reads another host out of it.
+    fn check(&mut self, permits: &Permits) -> Result<(), String> {
         let url = Url::parse(&self.url).map_err(|error| format!("`url` {:?}: {error}", self.url))?;
         let host = url.host_str().unwrap_or_default();
         match url.scheme() {
@@ -246,6 +254,7 @@ impl Webhook {
                 }
             }
         }
+        self.url = url.into();
         Ok(())
     }
 }

@@ -93,6 +93,21 @@ fn e35_a_command_gets_its_event_in_the_way_it_asked_for() {
 }
 
 #[test]
+fn e33_a_handlers_own_variables_are_set_by_its_shell_alone() {
+    let given = json!({"type": "bash", "command": "run", "env": {"LD_PRELOAD": "it's $(x)", "B": ""}});
+    let script = script(given, json!({})).expect("a script");
+    assert_eq!(script.text, r"export LD_PRELOAD='it'\''s $(x)'; export B=''; run");
+    assert!(script.environment.is_empty());
+}
+
+#[test]
+fn e34_a_webhooks_url_is_sent_to_as_it_was_read() {
+    let given = json!({"type": "webhook", "url": "HTTP://LOCALHOST\\@example.com"});
+    let handler = read(given.clone()).expect("it is this machine's");
+    assert_eq!((handler.url(), handler.given()), (Some("http://localhost/@example.com"), &given));
+}
+
+#[test]
 fn e35_what_stands_in_an_event_is_never_looked_at_again() {
     let variables = [("MCPE_A".to_owned(), "$MCPE_B".to_owned()), ("MCPE_B".to_owned(), "secret".to_owned())];
     for (text, expanded) in [

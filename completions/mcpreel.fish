@@ -42,6 +42,7 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare t
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "host" -d 'Be a host: run a conversation over several servers, with all that they declare'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "survive" -d 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Write a reel in another format'
@@ -90,7 +91,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -144,7 +145,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -178,7 +179,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -268,7 +269,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -305,7 +306,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -410,7 +411,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -455,7 +456,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
@@ -513,7 +514,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
@@ -622,6 +623,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event\'s text as a whole' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l feed -d 'Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket (unix:PATH), or from standard input (-, with --listen). They are read once a host is there' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write facts here, one JSON object a line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long an answer of the host is waited for' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw ids from this seed; the same seed and input give the same bytes' -r
@@ -635,6 +637,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, or NAME=URL (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the environment of the server after -- (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server after -- in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'The built-in server under this name, with all proposals or those named (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find servers in; the usual places are searched where none is named' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r
@@ -650,6 +656,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-command -
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-timeout -d 'How long that program may take' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l policy -d 'A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l set -d 'Set an option, for all servers or for one (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l on-event -d 'Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l system -d 'What the host itself says to the model; or @FILE' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The project\'s name, for templates; the folder\'s where none is given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'What ids are drawn from: the same seed, the same prompts' -r
@@ -659,7 +666,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to ask for, known or not' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Keep the session in a reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -695,6 +702,18 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l force -d 'Ov
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l only -d 'Only this proposal\'s declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l wait -d 'How long an answer is waited for, to a message and to a ping' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l connect -d 'How long the client may take from its start to the end of the handshake' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 'How often the client is started again at most' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s o -l output -d 'Write the reel here, a stream for each session; by default among the recordings' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l format -d 'How to print' -r -f -a "human\t'A table'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s v -l verbose -d 'Tell more on standard error; twice for more still'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l format -d 'How to print' -r -f -a "human\t'A table'
 json\t'One JSON object a session, each on a line'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -811,27 +830,28 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Be a host: run a conversation over several servers, with all that they declare'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Make a reel of another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'See everything at once, on the built-in server: record, show, check, sum up'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Tap a session: start a server, relay every byte both ways, keep a copy in a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show what crossed the wire: a line a message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count what happened: messages, bytes, errors, latencies, unanswered requests, by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check a session: JSON-RPC, MCP\'s rules and schemas, and the five proposals\''
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels: what was asked and answered, not when or under which id'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Be a server: the built-in live server, which declares all five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Be a host: run a conversation over several servers, with all that they declare'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "survive" -d 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List the live sessions: every running `record` and `serve` of yours'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Look after reel files: info, verify, repair, index, compact, cat'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Write a reel in another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Make a reel of another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put the tap in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Take the tap out of an MCP client\'s configuration again'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`) and print the context that comes back'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event: read the server\'s declarations, match them, and print what would be injected'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Push an event to the host that started this command as its server'

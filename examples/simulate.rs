@@ -1,7 +1,8 @@
 //! Plays a scenario in virtual time and tells what came of it, and how fast: `cargo run --release --example simulate
 //! -- FILE`. Exit code 1 where an expectation failed.
 
-use mcpreel::drive::simulate::{Around, echo, simulate};
+use mcpreel::drive::simulate::{Around, simulate};
+use mcpreel::host::engine::ModelReply;
 use mcpreel::render::scenario;
 use mcpreel::render::style::Palette;
 use mcpreel::scenario::{Scenario, Seen};
@@ -20,7 +21,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         _ => {}
     };
     let began = Instant::now();
-    let report = simulate(&scenario, Around { wall_base_ns: 0, model: &mut echo, observe: &mut observe })?;
+    let report = simulate(
+        &scenario,
+        Around { wall_base_ns: 0, model: &mut |prompt| Ok(ModelReply::echo(prompt)), observe: &mut observe },
+    )?;
     let took = began.elapsed().as_secs_f64();
     let mut text = String::new();
     scenario::text(&report, &file, true, &Palette::plain(), &mut text)?;

@@ -15,6 +15,7 @@ pub mod mcpe;
 pub mod mcpl;
 pub mod policy;
 pub mod recent;
+pub mod refusal;
 pub mod reminder;
 pub mod server;
 pub mod specimens;

@@ -10,6 +10,7 @@ pub mod line;
 pub mod lineage;
 pub mod pretty;
 pub mod progress;
+pub mod rows;
 pub mod scenario;
 pub mod style;
 pub mod table;

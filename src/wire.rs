@@ -8,6 +8,7 @@
 pub mod envelope;
 pub mod framing;
 pub mod json;
+pub mod span;
 pub mod sse;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};

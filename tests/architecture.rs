@@ -40,6 +40,7 @@ const NAME_ROOMS: &[&str] = &[
     "cli/commands/fire",
     "cli/commands/events",
     "cli/commands/demo",
+    "cli/hosting/routes",
 ];
 
 /// One source file.

@@ -212,8 +212,13 @@ fn lines_of_a_pipe_are_a_script() {
     let places = order.map(at);
     assert!(places.is_sorted(), "{places:?} {out}");
     assert!(!out.contains("never said"));
-    // A mistake in a script ends it.
-    failed(&stage.run(&HOST, "hello\n/nothing\nafter\n"), 2, &["/nothing"]);
+    // A mistake in a script is told at once and at the end, and the rest of it is done.
+    let long = "x".repeat((1 << 20) + 1);
+    for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB; it is left out")] {
+        let told = stage.run(&HOST, format!("hello\n{mistake}\nafter\n"));
+        failed(&told, 1, &[words]);
+        assert!(told.out().contains("model> echo: after") && !told.out().contains("xxxx"), "{told:?}");
+    }
 }
 
 #[test]
@@ -239,11 +244,23 @@ else:
     assert_eq!(rounds, [(&json!(1), &json!(1)), (&json!(1), &json!(2))]);
     let last = prompts[1]["messages"].as_array().and_then(|all| all.last()).expect("a message");
     assert_eq!(last["role"], "tool");
-    // One that fails, or is not there, fails the turn.
-    for model in ["sh -c 'exit 7'", "/no/such/model"] {
+    // One that fails, is not there, or does not know when to stop fails the turn, which ends all the same.
+    let huge = "sh -c 'yes 0123456789 | head -c 17000000'";
+    for (model, why) in
+        [("sh -c 'exit 7'", "exit status: 7"), ("/no/such/model", "cannot run"), (huge, "longer than 16 MiB")]
+    {
         let told = host(&stage, &["--say", "x", "--model-command", model]);
         assert_eq!(told.code(), 1, "{model}: {told:?}");
+        assert!(told.out().contains(why) && told.out().contains("\nmodel> (no answer)\n"), "{model}: {told:?}");
     }
+    let told = host(&stage, &["--say", "x", "--model-command", "sh -c 'exit 7'", "--format", "json"]);
+    let turn = lines(&told).into_iter().find(|event| event["event"] == "turn").expect("its end");
+    assert_eq!((&turn["answer"], turn["error"].is_string()), (&Value::Null, true), "{turn}");
+    // What a program leaves running does not hold its answer up, and its answer is told once.
+    let leaves = ["--say", "x", "--model-command", "sh -c 'sleep 30 2>/dev/null & echo said'", "--model-timeout", "9s"];
+    let told = host(&stage, &leaves);
+    assert_eq!((told.code(), told.out().matches("said").count()), (0, 1), "{told:?}");
+    assert!(!told.err().contains("said"), "{told:?}");
     let slow = host(&stage, &["--say", "x", "--model-command", "sleep 60", "--model-timeout", "30ms"]);
     assert_eq!((slow.code(), slow.out().contains("no answer within 30ms")), (1, true), "{slow:?}");
     let none = host(&stage, &["--say", "x", "--model", "none"]);
@@ -295,6 +312,11 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     assert!(live.out().contains("conversation/userMessage"), "{live:?}");
     host.write("/quit\n");
     assert_eq!(host.end().code(), 0);
+    // Its servers are numbered, and whoever has to choose one is told their names.
+    let several = waiting(&stage, &["--builtin", "one", "--builtin", "two"]);
+    let asked = stage.run(&["fire", "reminder", "which?", "--session", "host-one"], "");
+    assert!(asked.code() != 0 && asked.err().contains("1 is one, 2 is two"), "{asked:?}");
+    drop(several);
     let put = stage.ok(&["show", "t.reel", "--format", "json", "injected"]);
     let methods: Vec<Value> = lines(&put).iter().map(|event| event["method"].clone()).collect();
     assert!(
@@ -333,4 +355,153 @@ fn several_servers_stand_in_one_reel_each_in_a_stream_of_its_own() {
     streams.sort_unstable();
     assert_eq!(streams, [1, 2]);
     assert_eq!(stage.run(&["validate", "t.reel"], "").code(), 0);
+}
+
+#[test]
+fn a_server_is_reached_by_its_url_or_started_with_what_it_needs() {
+    let stage = Stage::new();
+    let echo = r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+        "secret": os.environ.get("SECRET"), "cwd": os.getcwd()}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+    stage.write("echo.py", echo);
+    let program = stage.path("echo.py");
+    let words = ["-e", "SECRET=hush", "--cwd", "home", "--do", "/request python3 ping", "--", "python3"];
+    let told = stage.run(&[&["host"][..], &words, &[program.to_str().expect("a path")]].concat(), "");
+    assert!(told.code() == 0 && told.out().contains(r#""secret": "hush""#), "{told:?}");
+    assert!(told.out().contains(r#"/home"}"#), "{told:?}");
+
+    let server = stage.start(&["serve", "--listen", "unix:mcp.sock", "--declare", "conversation"]);
+    until("the socket", || stage.path("mcp.sock").exists().then_some(()));
+    let words = ["host", "--url", "unix:mcp.sock", "--say", "the schema?", "--set", "conversation.deadline=20s"];
+    let told = stage.run(&words, "");
+    assert!(told.code() == 0 && told.out().contains("· mcp conversation context: "), "{told:?}");
+    drop(server);
+    failed(&stage.run(&["host", "--builtin", "m", "-H", "a: b", "--say", "x"], ""), 2, &["--url"]);
+}
+
+#[test]
+fn who_is_waited_for_is_told_and_not_for_ever() {
+    let stage = Stage::new();
+    let silent = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+    stage.write("silent.py", silent);
+    let words = ["host", "-s", "quiet=python3 silent.py", "--timeout", "1300ms", "--do", "/request quiet ping"];
+    let told = stage.run(&words, "");
+    assert_eq!(told.code(), 1, "{told:?}");
+    assert!(told.err().contains("waiting for quiet (tools/list)"), "{told:?}");
+    assert!(told.err().contains("waiting for quiet (ping)"), "{told:?}");
+    assert!(told.out().contains("quiet host no tools: its tools are not known: no answer in time"), "{told:?}");
+    assert!(told.out().contains("failed: no answer in time"), "{told:?}");
+}
+
+#[test]
+fn what_a_server_does_wrong_over_and_over_is_told_once_with_a_count() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":150,"every_ms":1,"times":50,"fire":{"kind":"notification","method":"notifications/reminder",
+        "params":{"reminder":{"id":"r","body":"b"}}}}"#;
+    let server = format!("w={BINARY} serve --declare hooks --plan '{plan}'");
+    let words = ["host", "-s", &server, "--do", "/wait 600ms", "--do", "/turn hello"];
+    let told = stage.run(&words, "");
+    let said: Vec<String> = told.out().lines().filter(|line| line.contains("undeclared")).map(str::to_owned).collect();
+    assert_eq!(said.len(), 2, "{told:?}");
+    assert!(said[1].ends_with("w reminder undeclared: 49 more"), "{said:?}");
+    let all = stage.run(&[&words[..], &["--format", "json"]].concat(), "");
+    assert_eq!(lines(&all).iter().filter(|fact| fact["what"] == "undeclared").count(), 50, "{all:?}");
+}
+
+#[test]
+fn what_is_typed_during_a_turn_is_the_next_one() {
+    let stage = Stage::new();
+    let script = r#"
+import os, pty, re, select, sys, time
+child, terminal = pty.fork()
+if child == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+def until(text):
+    global seen
+    end = time.time() + 20
+    while text not in seen:
+        if time.time() > end or not select.select([terminal], [], [], 20)[0]:
+            sys.exit("no %r in %r" % (text, seen))
+        seen += os.read(terminal, 65536)
+    seen = seen.split(text, 1)[1]
+until(b"connected")
+os.write(terminal, b"first\r")
+until(b"host prompt")
+os.write(terminal, b"second\r")
+until(b"second")
+until(b"you> ")
+os.write(terminal, b"/quit\r")
+until(b"/quit")
+open("go", "w").close()
+rest = b""
+try:
+    while True:
+        seen += os.read(terminal, 65536)
+except OSError:
+    pass
+sys.stdout.write(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode()).replace("\r", "\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"#;
+    stage.write("typist.py", script);
+    let model = "sh -c 'while ! test -e go; do sleep 0.02; done; echo one; echo two'";
+    let words = [
+        "python3",
+        "typist.py",
+        BINARY,
+        "host",
+        "--builtin",
+        "m:conversation",
+        "--color",
+        "never",
+        "--model-command",
+        model,
+    ];
+    let told = common::finish(stage.command(&words), Vec::new());
+    assert_eq!(told.code(), 0, "{told:?}");
+    let lines: Vec<String> =
+        told.out().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
+    let answers: Vec<usize> = (0..lines.len()).filter(|at| lines[*at] == "model> one").collect();
+    let [first, second] = answers[..] else { panic!("two answers, each once: {lines:#?}") };
+    assert_eq!((lines[first + 1].as_str(), lines[second + 1].as_str()), ("two", "two"), "{lines:#?}");
+    assert!(lines[first..second].iter().any(|line| line == "you> second"), "{lines:#?}");
+}
+
+#[test]
+fn f3_events_are_routed_to_files_commands_and_turns() {
+    let stage = Stage::new();
+    let server = ["--", BINARY, "serve", "--declare", "mcpe"];
+    let set =
+        ["--set", "mcpe.subscribe=*", "--set", "mcpe.route=mail.*=wake,build.*=note", "--set", "mcpe.inject=none"];
+    let places = ["--on-event", "build.*=file:builds", "--on-event", "*=command:cat >> all; cat missing"];
+    let emit = ["--do", "/tool emit kind=event type=build.failed", "--do", "/tool emit kind=event type=mail.came"];
+    let words = [&["host", "--model", "echo", "--format", "json"][..], &set, &places, &emit, &server].concat();
+    let output = stage.ok(&words);
+    let lines: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let woken = lines.iter().filter(|line| line["event"] == "turn" && line["woken"] == true).count();
+    assert_eq!(woken, 1, "{output:?}");
+    let kinds = |name: &str| -> Vec<String> {
+        let text = String::from_utf8(stage.read(name)).expect("text");
+        let kind = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["type"].as_str().map(str::to_owned);
+        text.lines().filter_map(kind).collect()
+    };
+    assert_eq!(kinds("builds"), ["build.failed"]);
+    let mut all = kinds("all");
+    all.sort();
+    assert_eq!(all, ["build.failed", "mail.came"]);
+    assert_eq!(output.err().matches("failed: ").count(), 2, "{output:?}");
 }

@@ -160,3 +160,29 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_played() {
     let xml = String::from_utf8(stage.read("old.xml")).expect("text");
     assert!(xml.starts_with("<?xml") && !xml.contains("old"), "{xml}");
 }
+
+#[test]
+fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
+    let stage = Stage::new();
+    let servers: String = (0..100).map(|n| format!("  s{n:02}: {{builtin: {{declare: [conversation]}}}}\n")).collect();
+    let silent: Vec<String> = (0..10).map(|n| format!("s{n}7")).collect();
+    let fault = |name: &String| {
+        format!("  - {{server: {name}, direction: c2s, method: conversation/userMessage, drop: true}}\n")
+    };
+    let faults: String = silent.iter().map(fault).collect();
+    let scenario =
+        format!("name: a hundred\nclock: virtual\nservers:\n{servers}steps:\n  - user: the schema?\nfaults:\n{faults}");
+    let played = play(&stage, &scenario, &["--trace", "--format", "json"]);
+    assert_eq!(played.code(), 0, "{played:?}");
+    let told: Vec<Value> = played.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let who = |what: &str| -> Vec<&str> {
+        let facts = told.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
+        facts.filter_map(|fact| fact["server"].as_str()).collect()
+    };
+    assert_eq!(who("timed out"), silent);
+    assert_eq!(who("context").len(), 90);
+    // One deadline for all of them: the turn ends with it, and nothing else takes time.
+    let turn = told.iter().find(|line| line["event"] == "turn").expect("a turn");
+    assert_eq!(turn["at_us"], 500_000, "{turn}");
+    assert_eq!(told.last().expect("a report")["took_us"], 500_000);
+}

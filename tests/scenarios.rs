@@ -2,8 +2,9 @@
 //! the same each time.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 
-use mcpreel::drive::simulate::{Around, echo, simulate};
+use mcpreel::drive::simulate::{Around, simulate};
 use mcpreel::extension::Severity;
+use mcpreel::host::engine::ModelReply;
 use mcpreel::scenario::{self, Report, Scenario, Seen};
 use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
 use mcpreel::validate::{Options, Validator};
@@ -54,7 +55,11 @@ fn play(text: &str) -> (Report, Vec<String>) {
         }
         _ => {}
     };
-    let around = Around { wall_base_ns: 1_700_000_000_000_000_000, model: &mut echo, observe: &mut observe };
+    let around = Around {
+        wall_base_ns: 1_700_000_000_000_000_000,
+        model: &mut |prompt| Ok(ModelReply::echo(prompt)),
+        observe: &mut observe,
+    };
     let mut report = simulate(&scenario, around).unwrap_or_else(|error| panic!("{error}"));
     let findings = validator.finish().findings;
     let errors = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);

@@ -6,6 +6,7 @@ pub mod inferences;
 pub mod lines;
 pub mod model;
 pub mod play;
+pub mod routes;
 pub mod session;
 pub mod verdict;
 

@@ -31,6 +31,9 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How long an answer may take where the user does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// How to be a client.
 #[derive(Clone, Debug, Args)]
 pub struct ClientOptions {
@@ -40,9 +43,9 @@ pub struct ClientOptions {
     /// The protocol version to ask for, known or not.
     #[arg(long, value_name = "VERSION")]
     protocol_version: Option<String>,
-    /// How long an answer may take.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = span)]
-    timeout: Duration,
+    /// How long an answer may take: 30s where nothing is said.
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    timeout: Option<Duration>,
     /// A root to offer to the server: a folder or a URI (repeatable).
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<String>,
@@ -72,7 +75,7 @@ impl ClientOptions {
             EraArg::Modern => EraChoice::Modern,
         };
         config.protocol_version = self.protocol_version.clone();
-        config.request_timeout = self.timeout;
+        config.request_timeout = self.timeout();
         config.roots = self.roots.iter().map(|root| Root { uri: root_uri(root), name: None }).collect();
         config.capabilities = capabilities;
         config
@@ -106,6 +109,11 @@ impl ClientOptions {
 
     /// How long an answer may take.
     pub fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// The same, where the user said so.
+    pub fn timeout_given(&self) -> Option<Duration> {
         self.timeout
     }
 
@@ -496,27 +504,31 @@ pub fn tell_handshake(handshake: &Handshake, options: &ClientOptions, context: &
 
 /// Tells what happens beside what was asked: what the server asks, says and prints.
 pub fn tell(output: &Output, context: &Context) {
-    if context.verbose == 0 {
-        return;
+    if context.verbose > 0 {
+        in_words(output, "the server").iter().for_each(|text| context.printer.note(text));
     }
+}
+
+/// The same in words; `server` is whose it is.
+pub fn in_words(output: &Output, server: &str) -> Option<String> {
     let clipped = |bytes: &[u8]| {
         let text: String = String::from_utf8_lossy(bytes).chars().map(line::visible).take(200).collect();
         text
     };
     let text = match output {
         Output::ServerRequest { method, answered_with, .. } => match answered_with {
-            Some(Ok(_)) => format!("the server asked {method}; answered"),
-            Some(Err((code, reason))) => format!("the server asked {method}; refused with {code}: {reason}"),
-            None => format!("the server asked {method}"),
+            Some(Ok(_)) => format!("{server} asked {method}; answered"),
+            Some(Err((code, reason))) => format!("{server} asked {method}; refused with {code}: {reason}"),
+            None => format!("{server} asked {method}"),
         },
-        Output::Notification { message } => format!("notification {}", clipped(message)),
-        Output::Noise { message } => format!("not a message, on standard output: {}", clipped(message)),
-        Output::Stray { message } => format!("an answer to nothing: {}", clipped(message)),
-        Output::Renewing { reason } => format!("{reason}; opening a new one, then asking again"),
-        Output::Answered { method, late: true, .. } => format!("a late answer to {method}"),
-        _ => return,
+        Output::Notification { message } => format!("notification of {server}: {}", clipped(message)),
+        Output::Noise { message } => format!("not a message, on standard output of {server}: {}", clipped(message)),
+        Output::Stray { message } => format!("{server} answered nothing that was asked: {}", clipped(message)),
+        Output::Renewing { reason } => format!("{server}: {reason}; opening a new one, then asking again"),
+        Output::Answered { method, late: true, .. } => format!("a late answer of {server} to {method}"),
+        _ => return None,
     };
-    context.printer.note(&text);
+    Some(text)
 }
 
 /// So many of the server's last lines are told with a failure: an interpreter's stack trace fits.

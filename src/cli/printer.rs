@@ -80,6 +80,12 @@ impl Printer {
         self.append(|out| out.extend_from_slice(bytes))
     }
 
+    /// Standard output for a writer of its own: what waits here is written first.
+    pub fn file(&self) -> io::Result<File> {
+        self.flush()?;
+        io::stdout().as_fd().try_clone_to_owned().map(File::from)
+    }
+
     /// Writes what `write` appends to standard output.
     pub fn append(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();

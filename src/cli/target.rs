@@ -94,9 +94,9 @@ impl Target {
         Self { url: Some(url.to_owned()), headers, ..Self::default() }
     }
 
-    /// A server to start.
-    pub fn of_command(argv: Vec<OsString>) -> Self {
-        Self { argv, ..Self::default() }
+    /// A server to start, with what its environment has besides, and where.
+    pub fn of_command(argv: Vec<OsString>, env: &[(String, String)], cwd: Option<&Path>) -> Self {
+        Self { argv, env: env.to_vec(), cwd: cwd.map(Path::to_owned), ..Self::default() }
     }
 
     /// A server of a client's configuration.
@@ -224,7 +224,7 @@ fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
 }
 
 /// `Name: value`.
-fn header(text: &str) -> Result<(String, String), String> {
+pub fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
         _ => Err("this is not NAME: VALUE".into()),

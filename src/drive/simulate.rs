@@ -275,12 +275,5 @@ fn refusal(output: &server::Output) -> Option<String> {
     }
 }
 
-/// A model that says back what the user said last, for those who need none.
-pub fn echo(prompt: &Prompt) -> Result<ModelReply, String> {
-    let last = prompt.parts.iter().rfind(|part| part.role == crate::host::prompt::Role::User && part.origin.is_none());
-    let text = last.map(|part| format!("echo: {}", part.text)).unwrap_or_default();
-    Ok(ModelReply { text, tool_calls: Vec::new() })
-}
-
 #[cfg(test)]
 mod tests;

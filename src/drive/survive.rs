@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a client's process may be there.
-const LIFE: Duration = Duration::from_hours(24);
+const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long an answer to a request of the client's is held back. Clients wait for longer than that.
 const HOLD: Duration = Duration::from_secs(2);
 /// Requests that are answered at once: without them there is no session.

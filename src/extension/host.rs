@@ -3,6 +3,8 @@
 //!
 //! Never: tokio, files, clocks, printing.
 
+pub use super::refusal::Refusal as Refused;
+
 use super::Declared;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
@@ -112,33 +114,6 @@ pub struct Beginning<'a> {
     pub message: Option<&'a str>,
     /// The key of the wake that began it, and the room that asked for it.
     pub woken: Option<(&'static str, &'a str)>,
-}
-
-/// An error in answer to a request of a server's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
-    /// Its number.
-    pub code: i64,
-    /// Why, in words.
-    pub message: String,
-    /// What it is about; `Null` for nothing.
-    pub data: Value,
-}
-
-impl Refused {
-    /// One without data.
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: Value::Null }
-    }
-
-    /// The error as it stands in an answer.
-    pub fn to_value(&self) -> Value {
-        let mut error = json!({"code": self.code, "message": self.message});
-        if !self.data.is_null() {
-            error["data"] = self.data.clone();
-        }
-        error
-    }
 }
 
 /// Where in the prompt an injection stands.
@@ -496,6 +471,11 @@ pub trait HostSide {
 
     /// The model has answered: the room may wish for another answer ([`Wish::Rewrite`]), which the next room sees.
     fn rewrite(&mut self, _cx: &mut HostCx<'_>, _answer: &str, _usage: Usage) {}
+
+    /// A server sent an answer to nothing that was asked. Whether it was meant for the room.
+    fn stray(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _answer: &Heard<'_>) -> bool {
+        false
+    }
 
     /// A piece of an inference that it asked for.
     fn piece(&mut self, _cx: &mut HostCx<'_>, _token: u64, _text: &str) {}

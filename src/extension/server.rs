@@ -9,7 +9,8 @@ pub mod chore;
 pub mod memory;
 pub mod notes;
 
-use crate::protocol::errors;
+pub use super::refusal::Refusal;
+
 use chore::{Chore, Infer, Outcome, Permits};
 use memory::Memories;
 use notes::Notes;
@@ -26,35 +27,6 @@ pub const ADD_NOTE: &str = "add_note";
 pub const MEMORIES: &str = "mcpreel://memories";
 /// The resource that shows the notes, a line each.
 pub const NOTES: &str = "mcpreel://notes";
-
-/// Why a request is refused: a JSON-RPC error.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    /// Its code.
-    pub code: i64,
-    /// Its text.
-    pub message: String,
-    /// What it is about.
-    pub data: Option<Value>,
-}
-
-impl Refusal {
-    /// An error without data.
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
-    }
-
-    /// The params are not as they must be.
-    pub fn params(message: impl Into<String>) -> Self {
-        Self::new(errors::INVALID_PARAMS, message)
-    }
-
-    /// The same with data.
-    pub fn about(mut self, data: Value) -> Self {
-        self.data = Some(data);
-        self
-    }
-}
 
 /// What a request is answered with.
 pub type Answer = Result<Value, Refusal>;

@@ -263,6 +263,11 @@ impl ClientEngine {
         out
     }
 
+    /// The methods of requests whose answers are waited for.
+    pub fn awaited(&self) -> impl Iterator<Item = &str> {
+        self.open.values().filter(|open| !open.expired).map(|open| open.method.as_str())
+    }
+
     /// Whether requests are sent at once.
     pub fn is_ready(&self) -> bool {
         self.stage == Stage::Ready

@@ -281,6 +281,14 @@ impl Host {
         matches!(self.work, Work::Over) || matches!(self.work, Work::Idle) && self.jobs.is_empty()
     }
 
+    /// Whose answers are waited for, and to what.
+    pub fn awaited(&self) -> Vec<(ServerId, String)> {
+        let of = |(at, server): (usize, &Server)| {
+            server.client.awaited().map(|method| (ServerId(at), method.to_owned())).collect::<Vec<_>>()
+        };
+        self.servers.iter().enumerate().flat_map(of).collect()
+    }
+
     /// The servers, in order.
     pub fn servers(&self) -> &[ServerView] {
         &self.views

@@ -5,6 +5,7 @@
 
 use crate::extension::REGISTRY;
 use crate::extension::host::{Inference, Injection, Place, ServerView, Slot, quoted};
+use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -118,7 +119,7 @@ impl Prompt {
         let label = |origin: &Origin| {
             json!({"server": origin.server, "proposal": origin.proposal, "slot": origin.slot,
                 "place": origin.place.name(), "bytes": origin.bytes,
-                "after_us": u64::try_from(origin.after.as_micros()).unwrap_or(u64::MAX)})
+                "after_us": micros(origin.after)})
         };
         self.parts.iter().filter_map(|part| part.origin.as_ref()).map(label).collect()
     }

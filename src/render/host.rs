@@ -6,6 +6,7 @@ use crate::extension::host::{Fact, ServerId, ServerView};
 use crate::host::engine::Done;
 use crate::host::prompt::{Part, Prompt};
 use crate::wire::Envelope;
+use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -26,6 +27,15 @@ pub fn fact(fact: &Fact, servers: &[ServerView], palette: &Palette) -> String {
     let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
     let (room, what, text) = (fact.room, fact.what, visible_text(&fact.text));
     format!("{faint}·{faint:#}{whose} {faint}{room}{faint:#} {style}{what}{style:#}: {text}")
+}
+
+/// Whether it is something that a server does wrong or too often, and so can go on with for ever.
+pub fn is_refusal(fact: &Fact) -> bool {
+    let is_refused = matches!(
+        fact.what,
+        "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
+    );
+    is_refused && fact.room != "host"
 }
 
 /// A fact as an object: what, room, server, text, and its own members below `data`.
@@ -62,15 +72,23 @@ pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
     json!({"event": "prompt", "at_us": micros(at), "prompt": prompt.to_value(), "external": prompt.labels()})
 }
 
+/// How often something was told again, as a line.
+pub fn again(fact: &Fact, times: u64, servers: &[ServerView], palette: &Palette) -> String {
+    let more = Fact { text: format!("{times} more"), ..fact.clone() };
+    self::fact(&more, servers, palette)
+}
+
 /// How an order ended, as a line; empty where there is nothing to say.
 pub fn done(done: &Done, palette: &Palette) -> String {
     let (bold, red) = (palette.bold, palette.error);
     match done {
-        Done::Turn { answer, .. } | Done::Woken { answer, .. } if answer.is_empty() => String::new(),
-        Done::Turn { answer, .. } | Done::Woken { answer, .. } => {
-            let lines: Vec<String> = answer.lines().map(visible_text).collect();
-            format!("{bold}model>{bold:#} {}", lines.join("\n"))
+        Done::Turn { answer: Err(_), .. } | Done::Woken { answer: Err(_), .. } => {
+            format!("{bold}model>{bold:#} {red}(no answer){red:#}")
         }
+        Done::Turn { answer: Ok(answer), .. } | Done::Woken { answer: Ok(answer), .. } => match answer.as_str() {
+            "" => String::new(),
+            answer => format!("{}{}", said(palette), visible_lines(answer)),
+        },
         Done::Tool(Ok(result)) => format!("{bold}tool>{bold:#} {}", tool_text(result)),
         Done::Tool(Err(why)) | Done::Failed(why) => format!("{red}failed{red:#}: {}", visible_text(why)),
         Done::Answer(message) => {
@@ -85,8 +103,16 @@ pub fn done(done: &Done, palette: &Palette) -> String {
 /// The same as an object; `None` where nothing was asked that has an answer.
 pub fn done_value(done: &Done, at: Duration) -> Value {
     let mut value = match done {
-        Done::Turn { turn, answer } => json!({"event": "turn", "turn": turn, "answer": answer}),
-        Done::Woken { turn, answer } => json!({"event": "turn", "turn": turn, "answer": answer, "woken": true}),
+        Done::Turn { turn, answer } | Done::Woken { turn, answer } => {
+            let mut value = json!({"event": "turn", "turn": turn, "answer": answer.as_ref().ok()});
+            if let Err(why) = answer {
+                value["error"] = why.as_str().into();
+            }
+            if matches!(done, Done::Woken { .. }) {
+                value["woken"] = true.into();
+            }
+            value
+        }
         Done::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
         Done::Tool(Err(why)) => json!({"event": "tool", "error": why}),
         Done::Answer(message) => {
@@ -105,13 +131,15 @@ pub fn done_value(done: &Done, at: Duration) -> Value {
 fn tool_text(result: &Value) -> String {
     let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
-    visible_lines(if text.is_empty() { result.to_string() } else { text })
+    if text.is_empty() { visible_text(&result.to_string()) } else { visible_lines(&text) }
 }
 
-fn visible_lines(text: String) -> String {
+/// What stands before what the model says.
+pub fn said(palette: &Palette) -> String {
+    let bold = palette.bold;
+    format!("{bold}model>{bold:#} ")
+}
+
+fn visible_lines(text: &str) -> String {
     text.lines().map(visible_text).collect::<Vec<_>>().join("\n")
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

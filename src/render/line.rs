@@ -96,7 +96,9 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     };
     if line.stream != 0 {
         ink.on(*faint, out);
-        put(&format!("#{} ", line.stream), &mut room, out);
+        put("#", &mut room, out);
+        put(itoa::Buffer::new().format(line.stream), &mut room, out);
+        put(" ", &mut room, out);
         ink.off(*faint, out);
     }
     if line.injected {

@@ -223,6 +223,11 @@ impl Player {
             (Stage::Ending, Done::Ended) => {
                 (self.stage, self.ended) = (Stage::Closing, Some(now));
             }
+            (_, Done::Woken { answer: Err(why), .. }) => {
+                self.problem(now, Place::default(), format!("the model failed: {why}"));
+            }
+            // No step asked for it, so it ends none.
+            (_, Done::Woken { .. }) => {}
             (Stage::Step, done) => {
                 if let Some(value) = outcome(done) {
                     self.look(now, &Sight::Result(&value));
@@ -230,8 +235,12 @@ impl Player {
                 let Some(current) = &mut self.current else { return };
                 current.done = Some(now);
                 let (place, is_judged) = (current.place, current.judges_result);
-                if let (Done::Failed(why) | Done::Tool(Err(why)), false) = (done, is_judged) {
-                    self.problem(now, place, why.clone());
+                match done {
+                    Done::Failed(why) | Done::Tool(Err(why)) if !is_judged => self.problem(now, place, why.clone()),
+                    Done::Turn { answer: Err(why), .. } => {
+                        self.problem(now, place, format!("the model failed: {why}"));
+                    }
+                    _ => {}
                 }
             }
             _ => {}

@@ -3,6 +3,7 @@
 
 use super::expect::{Expectation, Want};
 use super::format::Place;
+use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -193,8 +194,4 @@ impl Report {
             "problems": self.problems.iter().map(problem).collect::<Vec<_>>(),
         })
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

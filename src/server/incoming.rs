@@ -173,7 +173,7 @@ impl Server {
         let (member, value) = match answer {
             Ok(result) if origin.revision.era() == Era::Modern => ("result", self.stateless(result)),
             Ok(result) => ("result", result),
-            Err(refusal) => ("error", error(&refusal)),
+            Err(refusal) => ("error", refusal.to_value()),
         };
         let message = format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, origin.id);
         self.settle(origin.batch, Some(message));
@@ -266,14 +266,6 @@ impl Server {
 
 fn invalid(why: &str) -> Refusal {
     Refusal::new(errors::INVALID_REQUEST, format!("Invalid request: {why}"))
-}
-
-fn error(refusal: &Refusal) -> Value {
-    let mut error = json!({"code": refusal.code, "message": refusal.message});
-    if let Some(data) = &refusal.data {
-        error["data"] = data.clone();
-    }
-    error
 }
 
 /// The params as a value, an empty object where there are none.

@@ -4,6 +4,7 @@ use super::connection::Connection;
 use super::timers::Timer;
 use super::{Report, Server};
 use crate::extension::{self, server::Granted};
+use crate::wire::span::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -125,8 +126,4 @@ impl Server {
             self.report(Report::Answered { id, method, result: content, latency_us, late, deviations });
         }
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

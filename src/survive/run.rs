@@ -101,7 +101,7 @@ impl Run {
     pub fn read(&mut self, stream: u32, direction: Direction, bytes: &[u8], known: &mut Known) -> Vec<News> {
         let envelope = Envelope::scan(bytes);
         if envelope.kind == MessageKind::Batch {
-            let items = json::items(bytes).into_iter();
+            let items = json::items(bytes);
             return items.filter_map(|item| self.take(stream, direction, &Envelope::scan(item), known)).collect();
         }
         self.take(stream, direction, &envelope, known).into_iter().collect()

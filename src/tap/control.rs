@@ -8,6 +8,7 @@
 use super::answers::{Answers, Waiting};
 use super::inject::request_id;
 use crate::wire::Direction;
+use crate::wire::span::millis;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -273,7 +274,7 @@ fn send(
     let deliver = move |answer: Option<&[u8]>| {
         theirs.push(&match answer {
             Some(text) => {
-                let latency = now.elapsed().as_secs_f64() * 1e3;
+                let latency = millis(now.elapsed());
                 json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
             }
             None => json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true}),

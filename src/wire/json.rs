@@ -246,7 +246,8 @@ pub fn at_path<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 pub fn as_str(text: &[u8]) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if !inner.contains(&b'\\') {
-        return Some(String::from_utf8_lossy(inner));
+        // Sound text, nearly all there is, is checked faster than odd text is mended.
+        return Some(std::str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed));
     }
     Some(Cow::Owned(unescape(inner)))
 }

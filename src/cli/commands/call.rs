@@ -8,6 +8,7 @@ use crate::drive::client::{Answer, Failure};
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
 use crate::wire::Envelope;
+use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -93,7 +94,7 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
         if args.format == Format::Envelope {
             let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
             let told = json!({
-                "message": message, "latency_ms": answer.latency.as_secs_f64() * 1e3,
+                "message": message, "latency_ms": millis(answer.latency),
                 "era": handshake.era.name(), "version": handshake.version_text,
             });
             context.printer.line(&told.to_string())?;

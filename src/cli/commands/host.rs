@@ -7,12 +7,13 @@ mod talk;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::Parties;
 use crate::cli::hosting::editor::Lines;
-use crate::cli::hosting::lines;
+use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::Model;
+use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
-use crate::cli::target::span;
+use crate::cli::target::{header, key_value, span};
 use crate::cli::{Context, Outcome};
 use crate::drive::host::HostRunner;
 use crate::host::engine::Host;
@@ -35,6 +36,7 @@ use talk::Talk;
 Examples:
   mcpreel host --builtin memory              talk to the built-in server
   mcpreel host -s memory='npx -y a-server' -s web=http://127.0.0.1:3000/mcp
+  mcpreel host --url https://example.com/mcp -H 'X-Key: ${KEY}' --say hello
   mcpreel host --builtin memory --say 'what did we decide?' --prompts
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
@@ -49,6 +51,18 @@ pub struct HostArgs {
     /// A server: NAME=COMMAND, or NAME=URL (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
     add: Vec<String>,
+    /// A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "url")]
+    headers: Vec<(String, String)>,
+    /// Add to the environment of the server after -- (repeatable). The value is never written to a reel.
+    #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value, requires = "argv")]
+    env: Vec<(String, String)>,
+    /// Start the server after -- in this folder.
+    #[arg(long, value_name = "DIR", requires = "argv")]
+    cwd: Option<PathBuf>,
     /// The built-in server under this name, with all proposals or those named (repeatable).
     #[arg(long, value_name = "NAME[:PROPOSAL,…]")]
     builtin: Vec<String>,
@@ -65,7 +79,7 @@ pub struct HostArgs {
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
     /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "config", "server", "say", "doing", "policy", "set", "argv", "system", "project", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "say", "doing", "policy", "set", "argv", "system", "project", "seed"])]
     scenario: Option<PathBuf>,
     /// Whose time passes in the scenario; what it says itself where this is not given.
     #[arg(long, value_enum, requires = "scenario")]
@@ -91,6 +105,10 @@ pub struct HostArgs {
     /// Set an option, for all servers or for one (repeatable).
     #[arg(long, value_name = "[SERVER:]PROPOSAL.OPTION=VALUE")]
     set: Vec<String>,
+    /// Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND
+    /// gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns).
+    #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
+    on_event: Vec<String>,
     /// List what can be set, and its defaults.
     #[arg(long)]
     options: bool,
@@ -154,12 +172,11 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let named = setup::servers(args)?;
     let config = setup::config(args, &named, &model)?;
-    let mut script: VecDeque<String> = args.say.iter().map(|text| format!("/turn {text}")).collect();
-    script.extend(args.doing.iter().cloned());
-    for line in &script {
-        lines::parse(line)?;
-    }
-    let lines = if script.is_empty() { Some(Lines::open()?) } else { None };
+    let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
+    let queue: VecDeque<Line> =
+        said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
+    let routes = Routes::open(&args.on_event)?;
+    let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     peer::block_on_to_the_end(async {
         let (recorder, reel) = args.client.recorder("host")?;
         let parties = Parties::gather(&named, &recorder, context).await;
@@ -184,8 +201,8 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         // The socket is there as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk::new((args, context), runner, model, lines);
-        let outcome = talk.run(script).await;
+        let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
+        let outcome = talk.run().await;
         let Talk { runner, failed, interrupted, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();
         let names: Vec<String> = runner.host.servers().iter().map(|view| view.name.clone()).collect();

@@ -1,6 +1,7 @@
 //! `show`: pretty-print, filter and follow reels.
 
 mod forms;
+mod press;
 mod tree;
 
 use crate::cli::error::{CommandError, ErrorKind};
@@ -177,6 +178,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
+        show.form.work_aside(context)?;
         Source::Ahead(AheadReader::start(reader.with_payloads()).map_err(|error| CommandError::reading(&path, &error))?)
     } else {
         Source::AsAsked(Box::new(reader))

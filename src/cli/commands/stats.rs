@@ -10,6 +10,7 @@ use crate::session::Pairing;
 use crate::session::view::{Placed, Words};
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
+use crate::wire::span::millis_of;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -318,16 +319,15 @@ impl Stats {
     }
 
     fn to_json(&self, names: &[Box<str>], about: &str) -> Value {
-        let milliseconds = |nanoseconds: i64| nanoseconds as f64 / 1e6;
         let methods: serde_json::Map<String, Value> = self
             .by_name(names)
             .into_iter()
             .map(|(name, method, unanswered)| {
                 let latency = method.latencies.median().map(|median| {
                     json!({
-                        "median": milliseconds(median),
-                        "mean": milliseconds(method.latency_sum / method.answers.max(1) as i64),
-                        "max": method.slowest.map(|slowest| milliseconds(slowest.latency)),
+                        "median": millis_of(median),
+                        "mean": millis_of(method.latency_sum / method.answers.max(1) as i64),
+                        "max": method.slowest.map(|slowest| millis_of(slowest.latency)),
                     })
                 });
                 let counts = json!({
@@ -345,7 +345,7 @@ impl Stats {
             .map(|(kind, count)| (kind.name().to_owned(), count.into()))
             .collect();
         let slowest = self.slowest(names).map(|(method, Slowest { latency, seq })| {
-            json!({"method": method, "about": about, "seq": seq, "latency_ms": milliseconds(latency)})
+            json!({"method": method, "about": about, "seq": seq, "latency_ms": millis_of(latency)})
         });
         json!({
             "events": self.events, "messages": self.messages, "bytes": self.bytes,

@@ -1,8 +1,11 @@
 //! Lines typed at a terminal: an editor with history and completion, on a thread of its own; lines of a pipe otherwise.
+//!
+//! While somebody types, all that is printed goes through the editor, above the line that is typed.
 
 use super::super::error::{CommandError, ErrorKind};
 use super::super::reels;
 use super::lines::COMMANDS;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -10,8 +13,9 @@ use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{Editor, ExternalPrinter, Helper};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read};
 use std::sync::{Arc, Mutex, PoisonError, mpsc as std_mpsc};
+use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
 /// The longest line that is taken from a pipe.
@@ -20,17 +24,44 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Words that stand behind commands: servers, tools.
 pub type Words = Arc<Mutex<Vec<String>>>;
 
+/// What came in.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// A line.
+    Line(String),
+    /// A line of a pipe that was longer than is taken; none of it is.
+    TooLong,
+    /// Ctrl-C.
+    Interrupt,
+}
+
 /// Where lines come from.
 pub struct Lines {
-    lines: mpsc::UnboundedReceiver<String>,
-    /// Asks for the next line; the editor shows its prompt only then.
-    ask: Option<std_mpsc::Sender<()>>,
-    /// To who prints beside the line that is typed: a thread of its own, for that may have to wait for the editor.
-    printer: Option<std_mpsc::Sender<String>>,
-    /// A line is being typed.
-    is_asking: bool,
+    lines: mpsc::UnboundedReceiver<Typed>,
+    terminal: Option<Terminal>,
     /// What can be completed.
     pub words: Words,
+}
+
+/// Somebody who types.
+struct Terminal {
+    /// Asks for the next line; the editor shows its prompt only then.
+    ask: std_mpsc::Sender<()>,
+    /// To who prints: a thread of its own, for that may have to wait for the editor.
+    printer: Option<std_mpsc::Sender<String>>,
+    prints: Option<JoinHandle<()>>,
+    /// The terminal as it was: the editor may be cut off in the middle of a line.
+    before: Option<Termios>,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.printer = None;
+        let _ = self.prints.take().map(JoinHandle::join);
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Drain, before);
+        }
+    }
 }
 
 impl Lines {
@@ -39,10 +70,11 @@ impl Lines {
         let words = Words::default();
         let (sender, lines) = mpsc::unbounded_channel();
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            std::thread::spawn(move || read_pipe(&sender));
-            return Ok(Self { lines, ask: None, printer: None, is_asking: false, words });
+            std::thread::spawn(move || read_pipe(std::io::stdin().lock(), |typed| sender.send(typed).is_ok()));
+            return Ok(Self { lines, terminal: None, words });
         }
         let failed = |error: ReadlineError| CommandError::new(ErrorKind::Internal, format!("no line editor: {error}"));
+        let before = tcgetattr(std::io::stdin()).ok();
         let mut editor: Editor<Completion, FileHistory> = Editor::new().map_err(failed)?;
         editor.set_helper(Some(Completion { words: Arc::clone(&words) }));
         let history = reels::folder().ok().map(|folder| folder.join("host-history"));
@@ -52,70 +84,75 @@ impl Lines {
         }
         let mut beside = editor.create_external_printer().map_err(failed)?;
         let (printer, texts) = std_mpsc::channel::<String>();
-        std::thread::spawn(move || texts.iter().for_each(|text| drop(beside.print(text))));
+        let prints = std::thread::spawn(move || texts.iter().for_each(|text| drop(beside.print(text))));
         let (ask, asked) = std_mpsc::channel();
         std::thread::spawn(move || {
             while asked.recv().is_ok() {
-                match editor.readline("you> ") {
+                let typed = match editor.readline("you> ") {
                     Ok(line) => {
                         let _ = editor.add_history_entry(&line);
-                        if sender.send(line).is_err() {
-                            break;
-                        }
+                        Typed::Line(line)
                     }
-                    Err(ReadlineError::Interrupted) => {
-                        let _ = sender.send(String::new());
-                    }
+                    Err(ReadlineError::Interrupted) => Typed::Interrupt,
                     Err(_) => break,
+                };
+                if sender.send(typed).is_err() {
+                    break;
                 }
             }
             if let Some(history) = &history {
                 let _ = editor.save_history(history);
             }
         });
-        Ok(Self { lines, ask: Some(ask), printer: Some(printer), is_asking: false, words })
+        Ok(Self {
+            lines,
+            terminal: Some(Terminal { ask, printer: Some(printer), prints: Some(prints), before }),
+            words,
+        })
     }
 
     /// Whether somebody types.
     pub fn is_interactive(&self) -> bool {
-        self.ask.is_some()
+        self.terminal.is_some()
     }
 
     /// Lets the next line be typed.
-    pub fn ask(&mut self) {
-        if let Some(ask) = &self.ask {
-            let _ = ask.send(());
-            self.is_asking = true;
+    pub fn ask(&self) {
+        if let Some(terminal) = &self.terminal {
+            let _ = terminal.ask.send(());
         }
     }
 
     /// The next line; `None` at the end.
-    pub async fn next(&mut self) -> Option<String> {
-        let line = self.lines.recv().await;
-        self.is_asking = false;
-        line
+    pub async fn next(&mut self) -> Option<Typed> {
+        self.lines.recv().await
     }
 
-    /// Prints beside the line that is being typed; false where nobody types.
+    /// Prints above the line that is being typed; false where nobody types.
     pub fn print(&self, text: &str) -> bool {
-        match &self.printer {
-            Some(printer) if self.is_asking => printer.send(text.to_owned()).is_ok(),
-            _ => false,
-        }
+        let printer = self.terminal.as_ref().and_then(|terminal| terminal.printer.as_ref());
+        printer.is_some_and(|printer| printer.send(text.to_owned()).is_ok())
     }
 }
 
-fn read_pipe(sender: &mpsc::UnboundedSender<String>) {
-    let mut input = std::io::stdin().lock();
-    loop {
-        let mut line = Vec::new();
-        match std::io::Read::take(&mut input, MOST_BYTES).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
+/// Reads lines until the end, or until nobody takes them.
+fn read_pipe(mut input: impl BufRead, mut take: impl FnMut(Typed) -> bool) {
+    let mut part = |line: &mut Vec<u8>| input.by_ref().take(MOST_BYTES).read_until(b'\n', line);
+    let mut line = Vec::new();
+    while let Ok(1..) = part(&mut line) {
+        let mut is_too_long = false;
+        while !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES {
+            is_too_long = true;
+            line.clear();
+            if !matches!(part(&mut line), Ok(1..)) {
+                break;
+            }
         }
-        if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+        let typed = if is_too_long { Typed::TooLong } else { Typed::Line(String::from_utf8_lossy(&line).into_owned()) };
+        if !take(typed) {
             return;
         }
+        line.clear();
     }
 }
 
@@ -151,7 +188,22 @@ impl Validator for Completion {}
 
 impl Helper for Completion {}
 
-/// Flushes what was written, so that it stands before the prompt.
-pub fn flush() {
-    let _ = std::io::stdout().flush();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out_whole() {
+        let long = usize::try_from(MOST_BYTES).expect("a small number");
+        let text =
+            [&b"one\n"[..], &vec![b'x'; 2 * long + 7], b"\ntwo\n", &vec![b'y'; long - 1], b"\n", b"last"].concat();
+        let mut all = Vec::new();
+        read_pipe(&text[..], |typed| {
+            all.push(typed);
+            true
+        });
+        let line = |text: &str| Typed::Line(text.to_owned());
+        let fits = format!("{}\n", "y".repeat(long - 1));
+        assert!(all == [line("one\n"), Typed::TooLong, line("two\n"), line(&fits), line("last")], "{}", all.len());
+    }
 }

@@ -28,6 +28,13 @@ pub enum Line {
     Nothing,
 }
 
+impl Line {
+    /// Whether it looks only, and so has to wait for nothing.
+    pub fn is_a_look(&self) -> bool {
+        !matches!(self, Self::Order(_) | Self::Wait(_))
+    }
+}
+
 /// Each command: its name, its arguments, what it does.
 pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("turn", "TEXT", "say something; so does a line without a slash"),

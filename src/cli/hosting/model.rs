@@ -1,9 +1,10 @@
 //! The model behind a host: the built-in echo, somebody's program, or none.
 
 use super::super::error::CommandError;
+use crate::drive::sleep_until;
 use crate::extension::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::host::engine::{ModelReply, ToolCall};
-use crate::host::prompt::{Prompt, Role};
+use crate::host::prompt::Prompt;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -11,6 +12,9 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// What answers prompts.
 #[derive(Clone, Debug)]
@@ -29,7 +33,9 @@ pub enum Model {
 }
 
 /// The longest answer of a program.
-const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES: usize = 16 << 20;
+/// How long a program's output is read on once it has ended: what it wrote itself is there at once.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// An answer in JSON, where a program wants tools used.
 #[derive(Deserialize)]
@@ -71,33 +77,75 @@ impl Model {
     }
 
     /// Answers what a server asks. The pieces, put together, are the text, or its beginning.
-    pub async fn infer(&self, asked: &Inference, mut piece: impl FnMut(&str)) -> Result<Inferred, String> {
+    pub async fn infer(&self, asked: &Inference, piece: impl FnMut(&str)) -> Result<Inferred, String> {
         let prompt = Prompt::of(asked);
         match self {
             Self::None => Ok(Inferred::default()),
             Self::Echo => {
-                let inferred = cut_to(echo(&prompt), asked.max_tokens);
+                let inferred = cut_to(ModelReply::echo(&prompt).text, asked.max_tokens);
                 inferred.text.split_inclusive(' ').for_each(piece);
                 Ok(inferred)
             }
             Self::Program { .. } => {
-                let mut pieces = Pieces::default();
-                let reply = self.reply(&prompt, |more| piece(pieces.take(more))).await?;
+                let reply = self.reply(&prompt, piece).await?;
                 Ok(Inferred { text: reply.text, finish: Finish::EndTurn })
             }
         }
     }
 
-    /// Answers a prompt. Pieces of a program's answer go to `piece` as they come.
+    /// Answers a prompt. Pieces of a program's answer go to `piece` as they come: put together they are its text, or
+    /// the beginning of it.
     pub async fn reply(&self, prompt: &Prompt, piece: impl FnMut(&str)) -> Result<ModelReply, String> {
         match self {
             Self::None => Ok(ModelReply::default()),
-            Self::Echo => Ok(ModelReply { text: echo(prompt), tool_calls: Vec::new() }),
+            Self::Echo => Ok(ModelReply::echo(prompt)),
             Self::Program { argv, timeout } => {
                 let told = format!("{} gave no answer within {timeout:?}", argv[0].to_string_lossy());
                 tokio::time::timeout(*timeout, ask(argv, prompt, piece)).await.unwrap_or(Err(told))
             }
         }
+    }
+}
+
+/// A reply that is on its way.
+pub struct Replying {
+    task: JoinHandle<Result<ModelReply, String>>,
+    pieces: mpsc::UnboundedReceiver<String>,
+}
+
+/// Something of a reply.
+#[derive(Debug)]
+pub enum Progress {
+    /// A piece of its text; see [`Model::reply`].
+    Piece(String),
+    /// The whole, or why there is none: the last.
+    Reply(Result<ModelReply, String>),
+}
+
+impl Replying {
+    /// Asks the model.
+    pub fn begin(model: &Model, prompt: Prompt) -> Self {
+        let (sender, pieces) = mpsc::unbounded_channel();
+        let model = model.clone();
+        let task = tokio::spawn(async move { model.reply(&prompt, |piece| drop(sender.send(piece.to_owned()))).await });
+        Self { task, pieces }
+    }
+
+    /// What comes next; for ever nothing where no reply is on its way. After the last there is none on its way.
+    /// Cancelling it loses nothing.
+    pub async fn next(replying: &mut Option<Self>) -> Progress {
+        let Some(Self { task, pieces }) = replying else { return std::future::pending().await };
+        if let Some(piece) = pieces.recv().await {
+            return Progress::Piece(piece);
+        }
+        let reply = task.await.unwrap_or_else(|error| Err(error.to_string()));
+        *replying = None;
+        Progress::Reply(reply)
+    }
+
+    /// Ends the program, if there is one.
+    pub fn abort(self) {
+        self.task.abort();
     }
 }
 
@@ -136,15 +184,6 @@ impl Pieces {
     }
 }
 
-/// What the user said last, and how many parts of servers stood around it.
-pub fn echo(prompt: &Prompt) -> String {
-    let own = |role: Role| prompt.parts.iter().rfind(move |part| part.role == role && part.origin.is_none());
-    let said = own(Role::User).map_or("", |part| part.text.as_str());
-    let external = prompt.parts.iter().filter(|part| part.origin.is_some()).count();
-    let tools = prompt.parts.iter().filter(|part| part.role == Role::Tool).count();
-    format!("echo: {said} ({external} parts of servers, {tools} tool results)")
-}
-
 async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) -> Result<ModelReply, String> {
     let name = argv[0].to_string_lossy().into_owned();
     let failed = |error: std::io::Error| format!("cannot run the model {name}: {error}");
@@ -161,23 +200,42 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
     };
     let take = async {
         let mut whole = Vec::new();
-        let Some(mut stdout) = stdout.map(|stdout| stdout.take(MOST_BYTES)) else { return Ok(whole) };
-        let mut chunk = vec![0; 16 << 10];
-        let mut shown = 0;
+        let Some(mut stdout) = stdout else { return Ok(whole) };
+        let (mut chunk, mut shown, mut pieces) = (vec![0; 16 << 10], 0, Pieces::default());
+        let mut ended = None;
         loop {
-            let got = stdout.read(&mut chunk).await?;
-            if got == 0 {
+            let got = tokio::select! {
+                biased;
+                got = stdout.read(&mut chunk) => got.map_err(failed)?,
+                // What it started may hold its output open for as long as it likes.
+                status = child.wait(), if ended.is_none() => {
+                    status.map_err(failed)?;
+                    ended = Some(Instant::now() + LAST_WORDS);
+                    continue;
+                }
+                () = sleep_until(ended) => 0,
+            };
+            if got == 0 || ended.is_some_and(|end| Instant::now() >= end) {
                 return Ok(whole);
             }
             whole.extend_from_slice(&chunk[..got]);
+            if whole.len() > MOST_BYTES {
+                return Err(format!("the answer of the model {name} is longer than {} MiB", MOST_BYTES >> 20));
+            }
             // A character that is cut in two goes with the rest of it.
             let end = whole.len() - unfinished(&whole);
-            piece(&String::from_utf8_lossy(&whole[shown..end]));
+            let more = pieces.take(&String::from_utf8_lossy(&whole[shown..end]));
+            if !more.is_empty() {
+                piece(more);
+            }
             shown = end;
         }
     };
-    let ((), whole) = tokio::join!(give, take);
-    let whole = whole.map_err(failed)?;
+    let whole = tokio::select! {
+        whole = take => whole?,
+        // Whoever holds the input open and reads none of it keeps nobody waiting.
+        never = async { give.await; std::future::pending().await } => never,
+    };
     let status = child.wait().await.map_err(failed)?;
     if !status.success() {
         return Err(format!("the model {name} ended with {status}"));

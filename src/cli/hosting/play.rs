@@ -4,15 +4,14 @@
 use super::super::Context;
 use super::super::error::{CommandError, ErrorKind};
 use super::inferences::{Inferences, Saying};
-use super::model::{self, Model};
+use super::model::{Model, Progress, Replying};
 use super::{Named, Parties, Place};
 use crate::cli::target::Target;
 use crate::drive::host::{Attendant, HostRunner, Put, Told, Watch};
 use crate::drive::simulate::{Around, simulate};
 use crate::extension::Severity;
 use crate::extension::host::ServerId;
-use crate::host::client::ClientConfig;
-use crate::host::engine::{Host, ModelReply, Output};
+use crate::host::engine::{Host, HostConfig, ModelReply, Output};
 use crate::host::prompt::Prompt;
 use crate::scenario::{Clock, Fate, Player, Report, Scenario, Seen, ServerKind, Todo};
 use crate::tap::recorder::Recorder;
@@ -83,8 +82,7 @@ pub fn play_virtual(
         }
     };
     let mut model = |prompt: &Prompt| {
-        let text = if matches!(model, Model::Echo) { model::echo(prompt) } else { String::new() };
-        Ok(ModelReply { text, tool_calls: Vec::new() })
+        Ok(if matches!(model, Model::Echo) { ModelReply::echo(prompt) } else { ModelReply::default() })
     };
     let around = Around { wall_base_ns: now, model: &mut model, observe: &mut observe };
     let report = simulate(scenario, around);
@@ -156,10 +154,10 @@ impl Watch for Stagehand {
     }
 }
 
-/// Plays in real time.
+/// Plays in real time; `lay_over` has the last word on how to be the host.
 pub async fn play_real(
     scenario: &Scenario,
-    client: impl Fn(&ClientConfig) -> ClientConfig,
+    lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
     (recorder, model): (&Recorder, &Model),
     onlook: Onlook<'_>,
     context: &Context,
@@ -172,12 +170,10 @@ pub async fn play_real(
     let (sender, put) = mpsc::channel(WAITING);
     let hand = Stagehand { player: Rc::clone(&player), put: sender, seen: Rc::clone(&seen) };
     let mut config = scenario.host_config();
-    for server in &mut config.servers {
-        server.client = client(&server.client);
-    }
+    lay_over(&mut config)?;
     let attendant = Attendant { watch: Box::new(hand), put };
     let mut runner = HostRunner::start(Host::new(config), links, Some(attendant));
-    let mut replying: Option<tokio::task::JoinHandle<Result<ModelReply, String>>> = None;
+    let mut replying = None;
     let mut inferences = Inferences::new();
     let outcome = loop {
         for (at, server, direction, bytes) in std::mem::take(&mut *seen.borrow_mut()) {
@@ -207,9 +203,10 @@ pub async fn play_real(
         let due = wait.map(|at| at.saturating_sub(runner.now()));
         let told = tokio::select! {
             told = runner.next() => told,
-            reply = reply_of(&mut replying) => {
-                replying = None;
-                runner.model(reply);
+            progress = Replying::next(&mut replying) => {
+                if let Progress::Reply(reply) = progress {
+                    runner.model(reply);
+                }
                 continue;
             }
             (token, saying) = inferences.next() => {
@@ -249,10 +246,7 @@ pub async fn play_real(
             let reply = player.borrow_mut().reply(&prompt);
             match reply {
                 Some(reply) => runner.model(Ok(reply)),
-                None => {
-                    let model = model.clone();
-                    replying = Some(tokio::spawn(async move { model.reply(&prompt, |_| {}).await }));
-                }
+                None => replying = Some(Replying::begin(model, prompt)),
             }
         }
     };
@@ -262,16 +256,6 @@ pub async fn play_real(
     outcome?;
     let player = Rc::try_unwrap(player).map_err(|_| CommandError::new(ErrorKind::Internal, "the player is held"))?;
     Ok(player.into_inner().finish(now))
-}
-
-/// A model's reply, once it is there; for ever nothing where none is asked.
-pub async fn reply_of(
-    replying: &mut Option<tokio::task::JoinHandle<Result<ModelReply, String>>>,
-) -> Result<ModelReply, String> {
-    match replying {
-        Some(task) => task.await.unwrap_or_else(|error| Err(error.to_string())),
-        None => std::future::pending().await,
-    }
 }
 
 async fn sleep(time: Option<Duration>) {

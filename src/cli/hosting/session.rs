@@ -55,6 +55,13 @@ fn stream_of(server: ServerId) -> u32 {
 
 impl Session for HostSession {
     fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+        if stream == 0 && self.servers.len() > 1 {
+            let named: Vec<String> = (1..).zip(&self.servers).map(|(at, name)| format!("{at} is {name}")).collect();
+            return Err(format!(
+                "the host has several servers: {}; name one, as in --session NAME#1",
+                named.join(", ")
+            ));
+        }
         let stream = choose(stream, &self.streams(), "the host has no server")?;
         let server = ServerId(stream as usize - 1);
         let full = |_| "so many messages wait already that this one is not taken".to_owned();

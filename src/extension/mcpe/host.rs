@@ -1,8 +1,10 @@
-//! The room's side in a host: subscriptions made for the user, and their events in the next prompt. Events never wake
-//! the model (behaviour F3), and each stands there once, however many subscriptions it came by (E27).
+//! The room's side in a host: subscriptions made for the user, and their events in the next prompt. Events wake
+//! the model only where the user routes them so (behaviour F3), and each stands there once, however many subscriptions
+//! it came by (E27).
 //!
 //! Never: clocks, printing.
 
+use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::extension::Side as Whose;
 use crate::extension::host::{Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, cut};
@@ -20,6 +22,8 @@ const UNSUBSCRIBE: &str = "events_unsubscribe";
 const LIST: &str = "events_list";
 /// How long a tool may take to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// For [`Source::wakes`].
+const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the answer that makes their subscription known.
 const MOST_PARKED: usize = 256;
 /// How many events are remembered, so that none stands twice.
@@ -43,6 +47,20 @@ pub static KNOBS: &[Knob] = &[
         default: "prompt",
         text: "What stands in the next prompt of an event: all of it, its type and urgency, or nothing",
         source: "seed 004, Client SDK Changes (F3)",
+    },
+    Knob {
+        name: "route",
+        kind: Kind::Words,
+        default: "",
+        text: "What of an event by its type, PATTERN=HOW a word; the first that fits counts, before inject: prompt, note, none, or wake, which begins a turn with it",
+        source: "seed 004, Client SDK Changes (F3)",
+    },
+    Knob {
+        name: "wakes_per_minute",
+        kind: Kind::Count,
+        default: "6",
+        text: "How many turns events may begin in a minute; what comes beyond waits for the next prompt",
+        source: "seed 004, Security Considerations 2 (E38)",
     },
     Knob {
         name: "renew",
@@ -83,8 +101,12 @@ struct Source {
     /// Messages that came before the answer to the subscription they name (E10).
     parked: Vec<(String, String, Value)>,
     seen: Recent<String, ()>,
-    /// Events for the next prompt.
-    waiting: VecDeque<Value>,
+    /// Events for the next prompt, and whether only a note of each.
+    waiting: VecDeque<(Value, bool)>,
+    /// A turn was asked for.
+    is_waking: bool,
+    /// When turns were asked for in the last minute.
+    wakes: VecDeque<Duration>,
 }
 
 impl Source {
@@ -122,27 +144,53 @@ impl Source {
 
     fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, subscription: &str, event: &Value) {
         let id = event["id"].as_str().unwrap_or_default();
-        let data = json!({"id": id, "type": event["type"], "subscription": subscription});
+        let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
         if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
             return cx.tell("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
         }
-        cx.tell("event", Some(server), note(event), data);
-        if self.policy.word("inject") == "none" {
+        let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
+        let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };
+        data["wake"] = wake.into();
+        cx.tell("event", Some(server), format!("{}, wake={wake}", note(event)), data);
+        if how == "none" {
             return;
         }
-        self.waiting.push_back(event.clone());
+        self.waiting.push_back((event.clone(), how == "note"));
         if self.waiting.len() > self.policy.length("most_waiting")
-            && let Some(oldest) = self.waiting.pop_front()
+            && let Some((oldest, _)) = self.waiting.pop_front()
         {
             let text = format!("too many wait for the next prompt; dropped: {}", note(&oldest));
             cx.tell("dropped", Some(server), text, json!({"id": oldest["id"]}));
         }
     }
 
+    /// Begins a turn for what waits, where none is begun yet and not too many were; how that went, in a word.
+    fn wake(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str) -> &'static str {
+        if self.is_waking {
+            return "with others";
+        }
+        self.wakes.retain(|at| cx.now.saturating_sub(*at) < MINUTE);
+        if self.wakes.len() >= self.policy.length("wakes_per_minute") {
+            return "too many";
+        }
+        self.is_waking = true;
+        self.wakes.push_back(cx.now);
+        cx.wake(server, id);
+        "yes"
+    }
+
+    /// What becomes of events of a type.
+    fn route(&self, kind: &str) -> &str {
+        let fits = |word: &&String| word.split_once('=').is_some_and(|(pattern, _)| matches(pattern, kind));
+        let routed = self.policy.words("route").iter().find(fits).and_then(|word| word.split_once('='));
+        routed.map_or_else(|| self.policy.word("inject"), |(_, how)| how)
+    }
+
     fn inject(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
-        let (whole, most) = (self.policy.word("inject") == "prompt", self.policy.length("most_bytes"));
-        for event in self.waiting.drain(..) {
-            let text = if whole { event.to_string() } else { note(&event) };
+        let most = self.policy.length("most_bytes");
+        self.is_waking = false;
+        for (event, is_note) in self.waiting.drain(..) {
+            let text = if is_note { note(&event) } else { event.to_string() };
             cx.inject(Injection { server, slot: SLOT, weight: 0, what: "event".to_owned(), text: cut(text, most) });
         }
     }
@@ -198,8 +246,14 @@ impl Side {
         }
         let by = if declares { "capability" } else { "tool" };
         cx.tell("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
+        for word in policy.words("route").iter().filter(|word| !is_route(word)) {
+            let text = format!("{word:?} is no route: PATTERN=prompt, note, none or wake");
+            cx.tell("malformed", Some(server), text, Value::Null);
+        }
         let (subscriptions, asked, parked, waiting) = Default::default();
-        let mut source = Source { policy, subscriptions, asked, parked, seen: Recent::new(MOST_SEEN), waiting };
+        let seen = Recent::new(MOST_SEEN);
+        let mut source =
+            Source { policy, subscriptions, asked, parked, seen, waiting, is_waking: false, wakes: VecDeque::new() };
         for word in wanted {
             match filter(&word) {
                 Ok(filter) => source.subscribe(cx, server, json!({"filter": filter})),
@@ -338,6 +392,12 @@ impl HostSide for Side {
         };
         self.sources.iter().map(one).collect()
     }
+}
+
+/// Whether a word of the option says which events go where.
+fn is_route(word: &str) -> bool {
+    let known = ["prompt", "note", "none", "wake"];
+    word.split_once('=').is_some_and(|(pattern, how)| !pattern.is_empty() && !is_odd(pattern) && known.contains(&how))
 }
 
 /// A filter as the option has it: JSON, or a type pattern.

@@ -113,7 +113,8 @@ impl Side {
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, read: Read) {
         let Some(queue) = self.queues.get_mut(&server) else { return };
         let Read { spec, remarks, is_legacy } = read;
-        let mut data = json!({"id": spec.id, "remarks": remarks});
+        // Nothing here ever begins a turn (F3).
+        let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
         if is_legacy {
             data["legacy"] = true.into();
         }

@@ -2,6 +2,7 @@
 
 use super::{Host, Next, Work};
 use crate::extension::host::{Agent, Moment, Said};
+use crate::host::prompt::{Prompt, Role};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -71,6 +72,18 @@ pub struct ModelReply {
     pub tool_calls: Vec<ToolCall>,
 }
 
+impl ModelReply {
+    /// What a model replies that says what it was asked, and how much it was given: the same every time.
+    pub fn echo(prompt: &Prompt) -> Self {
+        let own = |role: Role| prompt.parts.iter().rfind(move |part| part.role == role && part.origin.is_none());
+        let said = own(Role::User).map_or("", |part| part.text.as_str());
+        let external = prompt.parts.iter().filter(|part| part.origin.is_some()).count();
+        let tools = prompt.parts.iter().filter(|part| part.role == Role::Tool).count();
+        let text = format!("echo: {said} ({external} parts of servers, {tools} tool results)");
+        Self { text, tool_calls: Vec::new() }
+    }
+}
+
 /// How an order ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
@@ -78,15 +91,15 @@ pub enum Done {
     Turn {
         /// Which.
         turn: u64,
-        /// What the model said.
-        answer: String,
+        /// What the model said, or why it said nothing.
+        answer: Result<String, String>,
     },
     /// A turn is over that no order asked for: something of a server's began it.
     Woken {
         /// Which.
         turn: u64,
-        /// What the model said.
-        answer: String,
+        /// What the model said, or why it said nothing.
+        answer: Result<String, String>,
     },
     /// A tool's result, or why there is none.
     Tool(Result<Value, String>),

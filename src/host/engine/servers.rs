@@ -6,7 +6,7 @@ use crate::extension::REGISTRY;
 use crate::extension::host::{Heard, Refused, Reply, ServerId, ServerView, ToolUse, Wish};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::Waiting;
-use crate::protocol::{Era, MethodKind, Sender, errors};
+use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -69,7 +69,8 @@ impl Server {
         let capabilities = client.capabilities.clone();
         let mut client = ClientEngine::new(client);
         for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
-            if spec.kind != MethodKind::Notification && spec.sender != Sender::Client {
+            // What should have no id may come with one: its room hears of it, and it is refused here.
+            if spec.sender != Sender::Client {
                 client.leave(spec.name);
             }
         }
@@ -225,6 +226,12 @@ impl Host {
             ClientOutput::ServerRequest { method, message, answered_with: None } => {
                 self.asked(now, server, method, message);
             }
+            ClientOutput::Stray { message } => {
+                let envelope = Envelope::scan(&message);
+                let heard = Heard { envelope: &envelope, text: &message };
+                self.ask_rooms(now, |side, cx| side.stray(cx, server, &heard));
+                self.out.push(Output::Client { server, output: ClientOutput::Stray { message } });
+            }
             told => self.out.push(Output::Client { server, output: told }),
         }
     }
@@ -330,12 +337,10 @@ impl Host {
     }
 
     fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &Reply<'_>) {
-        let result: Value = match reply {
-            Reply::Answered { envelope, .. } => {
-                envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
-            }
-            _ => Value::Null,
-        };
+        let result = tool_result(reply).unwrap_or_else(|why| {
+            self.tell("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
+            Value::Null
+        });
         let Some(found) = self.servers.get_mut(server.0) else { return };
         found.listed.extend(result["tools"].as_array().into_iter().flatten().cloned());
         match result["nextCursor"].as_str().filter(|_| page < MOST_PAGES) {

@@ -25,6 +25,8 @@ pub(super) struct Turn {
     used: Vec<Part>,
     calls: VecDeque<ToolCall>,
     answer: String,
+    /// Why there is none.
+    failure: Option<String>,
     usage: Usage,
     /// What waited for the main agent's next prompt while a sub-agent's turn runs.
     kept: Vec<Waiting>,
@@ -139,10 +141,16 @@ impl Host {
 
     pub(super) fn take_reply(&mut self, now: Duration, reply: Result<ModelReply, String>) {
         let Some(mut turn) = self.turn.take() else { return };
-        let reply = reply.unwrap_or_else(|why| {
-            self.tell("model failed", None, why, Value::Null);
-            ModelReply::default()
-        });
+        let reply = match reply {
+            Ok(reply) => reply,
+            // There is no answer for anybody to see, so the turn is over.
+            Err(why) => {
+                self.tell("model failed", None, why.clone(), Value::Null);
+                turn.failure = Some(why);
+                self.turn = Some(turn);
+                return self.end_turn(now);
+            }
+        };
         let most = self.policy.number("tool_rounds");
         if !reply.tool_calls.is_empty() && turn.rounds <= most {
             turn.used.push(Part { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
@@ -269,13 +277,15 @@ impl Host {
             if !turn.is_woken {
                 self.history.push(Said { role: "user", text: turn.text });
             }
-            self.history.push(Said { role: "assistant", text: turn.answer.clone() });
+            if !turn.answer.is_empty() {
+                self.history.push(Said { role: "assistant", text: turn.answer.clone() });
+            }
             // What no prompt can show any more is not kept.
             let most = self.policy.length("history").max(64);
             let extra = self.history.len().saturating_sub(most);
             self.history.drain(..extra);
         }
-        let (number, answer) = (self.turns, turn.answer);
+        let (number, answer) = (self.turns, turn.failure.map_or(Ok(turn.answer), Err));
         let done = match turn.is_woken {
             false => Done::Turn { turn: number, answer },
             true => Done::Woken { turn: number, answer },

@@ -16,6 +16,7 @@ use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
 use crate::server::{Fired, Plan, Report};
 use crate::tap::inject::{Refused, request_id};
+use crate::wire::span::millis;
 use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;
@@ -314,7 +315,7 @@ fn print(
         Err(_) => text.into(),
     });
     let told = json!({
-        "sent": text(sent), "answer": parsed, "latency_ms": latency.map(|latency| latency.as_secs_f64() * 1e3),
+        "sent": text(sent), "answer": parsed, "latency_ms": latency.map(millis),
     });
     match args.format {
         Format::Json => printer.line(&told.to_string())?,

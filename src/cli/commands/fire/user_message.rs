@@ -12,6 +12,7 @@ use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome 
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
 use crate::render::line::{duration, visible_text};
+use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -253,7 +254,7 @@ fn said_json(said: &Said) -> Value {
     });
     json!({
         "message_id": said.message_id, "carrier": carrier_name(said.carrier), "context": context,
-        "latency_ms": said.latency.as_secs_f64() * 1e3, "late": said.late, "timed_out": said.timed_out,
+        "latency_ms": millis(said.latency), "late": said.late, "timed_out": said.timed_out,
         "refused": said.refused.as_ref().map(|(code, message)| json!({"code": code, "message": message})),
         "remarks": said.remarks,
     })

@@ -1,13 +1,14 @@
 //! `host --scenario`: plays a scenario and reports on it.
 
-use super::{ClockArg, Format, HostArgs};
+use super::{ClockArg, Format, HostArgs, setup};
 use crate::cli::error::CommandError;
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::{Context, Outcome, peer};
 use crate::extension::host::ServerView;
-use crate::host::client::{ClientConfig, EraChoice};
+use crate::host::client::EraChoice;
+use crate::host::engine::HostConfig;
 use crate::render;
 use crate::scenario::Seen;
 use serde_json::json;
@@ -31,14 +32,16 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
     } else {
         peer::block_on(async {
             let (recorder, reel) = args.client.recorder("host")?;
-            let client = |own: &ClientConfig| {
-                let mut config = args.client.with_handshake().config(json!({}));
-                if own.era != EraChoice::Auto {
-                    config.era = own.era;
+            let lay_over = |config: &mut HostConfig| {
+                for server in &mut config.servers {
+                    let own = std::mem::replace(&mut server.client, args.client.with_handshake().config(json!({})));
+                    if own.era != EraChoice::Auto {
+                        server.client.era = own.era;
+                    }
                 }
-                config
+                args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))
             };
-            let played = play::play_real(&scenario, client, (&recorder, model), &mut onlook, context).await;
+            let played = play::play_real(&scenario, lay_over, (&recorder, model), &mut onlook, context).await;
             recorder.finish();
             Ok((played?, reel))
         })?

@@ -6,10 +6,12 @@ use crate::cli::hosting::model::Model;
 use crate::cli::hosting::{self, Named, Place};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
+use crate::extension::policy::Policies;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 /// The servers that are named, in the order of their options.
 pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
@@ -20,6 +22,11 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     for (at, word) in args.builtin.iter().enumerate() {
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);
     }
+    if let Some(url) = &args.url {
+        let headers = args.headers.iter().cloned().collect();
+        let target = Target::of_url(url, &headers);
+        named.push(Named { name: name_of(url), place: Place::Elsewhere(Box::new(target)) });
+    }
     for name in &args.server {
         let target = Target::of_entry(args.config.as_deref(), name);
         named.push(Named { name: name.clone(), place: Place::Elsewhere(Box::new(target)) });
@@ -27,11 +34,14 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
     if let Some(program) = args.argv.first() {
         let path = Path::new(program);
         let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
-        named.push(Named { name, place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone()))) });
+        named.push(Named {
+            name,
+            place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone(), &args.env, args.cwd.as_deref()))),
+        });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")
-            .hint("add one with -s NAME=COMMAND-OR-URL, --server NAME, or -- COMMAND")
+            .hint("add one with -s NAME=COMMAND-OR-URL, --url URL, --server NAME, or -- COMMAND")
             .hint("or try the built-in one: mcpreel host --builtin memory"));
     }
     let mut seen = std::collections::HashSet::new();
@@ -39,6 +49,14 @@ pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
         None => Ok(named),
         Some(twice) => Err(CommandError::usage(format!("two servers are named {:?}", twice.name))),
     }
+}
+
+/// What a server is called that only its URL names: its machine, or its file.
+fn name_of(url: &str) -> String {
+    let rest =
+        url.split_once("://").map_or_else(|| url.rsplit(['/', ':']).next(), |(_, rest)| rest.split(['/', ':']).next());
+    let name = rest.filter(|name| !name.is_empty()).unwrap_or("server");
+    name.strip_suffix(".sock").unwrap_or(name).to_owned()
 }
 
 /// What the options make of the host.
@@ -53,6 +71,9 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
             layout = Layout::read(&wanted).map_err(told)?;
         }
         policies.read(&file).map_err(|error| told(error.to_string()))?;
+    }
+    if let Some(timeout) = args.client.timeout_given() {
+        bound_answers(&mut policies, timeout)?;
     }
     for word in &args.set {
         let (option, value) = word.split_once('=').ok_or_else(|| refused(&format!("{word:?} sets nothing")))?;
@@ -84,6 +105,12 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
         system: String::from_utf8_lossy(&system).into_owned(),
         model: model.view(),
     })
+}
+
+/// Has answers waited for so long, whoever asks: `--timeout`.
+pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
+    let value = Value::from(format!("{}us", timeout.as_micros()));
+    policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Lists what can be set.

@@ -1,17 +1,19 @@
 //! The forms in which `show` prints an event.
 
+use super::press::{Press, Sheet};
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::printer::Printer;
 use crate::exchange::jsonl;
 use crate::render::line::{self, Arrow, Line, Mood};
-use crate::render::pretty::{Layout, pretty};
+use crate::render::pretty::Layout;
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::tap::inject::MARK;
 use crate::trace::{Event, EventKind, Flags};
+use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -64,6 +66,7 @@ pub struct Form {
     time: String,
     id: String,
     failures: u64,
+    press: Option<Press>,
 }
 
 /// So many failures of a jq program are told one by one.
@@ -78,7 +81,7 @@ impl Form {
     pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
         let (time, id) = (String::new(), String::new());
-        Self { kind, clock, created, palette, width, time, id, failures: 0 }
+        Self { kind, clock, created, palette, width, time, id, failures: 0, press: None }
     }
 
     /// Whether it prints what events say in words.
@@ -106,7 +109,21 @@ impl Form {
         !matches!(self.kind, Kind::Full { .. })
     }
 
+    /// Lays messages out on a thread of its own from now on, where this form lays them out at all.
+    pub fn work_aside(&mut self, context: &Context) -> Result<(), CommandError> {
+        if let Kind::Full { fold } = self.kind {
+            let begun = context.printer.file().and_then(|file| Press::start(laid_out(self.palette, fold), file));
+            self.press = Some(begun.map_err(CommandError::output)?);
+        }
+        Ok(())
+    }
+
     pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
+        if let Some(mut press) = self.press.take() {
+            let written = press.write(|sheet| self.in_full(shown, sheet));
+            self.press = Some(press);
+            return written.map_err(CommandError::output);
+        }
         context.printer.append(|out| self.write(shown, context, out))?;
         match &mut self.kind {
             Kind::Table(rows) if rows.len() >= TABLE_ROWS => {
@@ -138,8 +155,19 @@ impl Form {
                     }
                 }
             }
-            Kind::List | Kind::Full { .. } | Kind::Table(_) => self.in_words(shown, out),
+            Kind::Full { fold } => {
+                let layout = laid_out(self.palette, *fold);
+                let mut sheet = Sheet::default();
+                self.in_full(shown, &mut sheet);
+                sheet.lay_out(&layout, out);
+            }
+            Kind::List | Kind::Table(_) => self.in_words(shown, out),
         }
+    }
+
+    fn in_full(&mut self, shown: &Shown<'_>, sheet: &mut Sheet) {
+        self.in_words(shown, &mut sheet.text);
+        full(shown, &self.palette, sheet);
     }
 
     fn in_words(&mut self, shown: &Shown<'_>, out: &mut Vec<u8>) {
@@ -179,11 +207,6 @@ impl Form {
         };
         match &mut self.kind {
             Kind::Table(rows) => rows.push(row(&line)),
-            Kind::Full { fold } => {
-                line::write(&line, &self.palette, self.width, out);
-                let fold = fold.then_some(FOLD);
-                full(shown, &Layout { palette: self.palette, fold, indent: 2, margin: 6 }, out);
-            }
             _ => line::write(&line, &self.palette, self.width, out),
         }
     }
@@ -192,6 +215,9 @@ impl Form {
     pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
         if let Some(more) = self.failures.checked_sub(FAILURES_TOLD).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));
+        }
+        if let Some(mut press) = self.press.take() {
+            return press.finish().map_err(CommandError::output);
         }
         match &mut self.kind {
             Kind::Table(rows) if !rows.is_empty() => {
@@ -261,7 +287,7 @@ fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
         let _ = serde_json::to_writer(&mut *out, method);
     }
     if let Some(latency) = shown.placed.latency {
-        let _ = write!(out, ",\"latency_ms\":{}", latency as f64 / 1e6);
+        let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
     }
     let words = shown.words;
     for (name, text) in [("about", &words.about), ("outcome", &words.outcome)] {
@@ -273,15 +299,20 @@ fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
+/// How the full form lays messages out.
+fn laid_out(palette: Palette, fold: bool) -> Layout {
+    Layout { palette, fold: fold.then_some(FOLD), indent: 2, margin: 6 }
+}
+
+/// What an event carries, below its line.
+fn full(shown: &Shown<'_>, palette: &Palette, sheet: &mut Sheet) {
     let event = &shown.event;
     if let Some(head) = head_lines(event) {
-        return head_in_full(&head, &layout.palette, out);
+        return head_in_full(&head, palette, &mut sheet.text);
     }
     if let Some(described) = jsonl::described(event) {
-        pretty(described.to_string().as_bytes(), layout, out);
-        out.push(b'\n');
-        return;
+        sheet.message(described.to_string().as_bytes());
+        return sheet.text.push(b'\n');
     }
     let body = event.body();
     if body.is_empty() {
@@ -290,17 +321,17 @@ fn full(shown: &Shown<'_>, layout: &Layout, out: &mut Vec<u8>) {
     let malformed = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Malformed);
     let noise = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Noise);
     if event.header.kind == EventKind::Message && !noise && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
-        pretty(body, layout, out);
-        out.push(b'\n');
+        sheet.message(body);
+        sheet.text.push(b'\n');
         if malformed || event.header.flags.has(Flags::FAULTY) {
-            faults(body, layout, out);
+            faults(body, palette, &mut sheet.text);
         }
         return;
     }
     for line in String::from_utf8_lossy(body).lines() {
-        out.extend_from_slice(b"      ");
-        out.extend(line.chars().map(line::visible).collect::<String>().into_bytes());
-        out.push(b'\n');
+        sheet.text.extend_from_slice(b"      ");
+        sheet.text.extend(line.chars().map(line::visible).collect::<String>().into_bytes());
+        sheet.text.push(b'\n');
     }
 }
 
@@ -317,8 +348,8 @@ fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
 }
 
 /// What is odd about a message, in words below it.
-fn faults(body: &[u8], layout: &Layout, out: &mut Vec<u8>) {
-    let warning = layout.palette.warning;
+fn faults(body: &[u8], palette: &Palette, out: &mut Vec<u8>) {
+    let warning = palette.warning;
     let mut told: Vec<String> =
         crate::wire::Envelope::scan(body).faults.iter().map(|fault| fault.phrase().to_owned()).collect();
     told.extend(json::check(body).err());

@@ -6,6 +6,7 @@
 use super::{Action, Carrier, HistoryEntry, Outcome, Subscription, UserMessage, UserMessages, context, subscription};
 use crate::extension::host::{Heard, HostCx, HostSide, Injection, Moment, Place, Reply, Said, ServerId, Slot, cut};
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
+use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -81,6 +82,8 @@ struct Subscriber {
     is_disabled: bool,
     /// The message that is waited for.
     waits: Option<String>,
+    /// While it was, an answer came that names no request.
+    has_strayed: bool,
     /// Requests of the engine, by the host's names for them.
     keys: BTreeMap<u64, u64>,
 }
@@ -140,7 +143,7 @@ impl Side {
                 content: text.to_owned(),
                 recent_history: recent.iter().map(entry).collect(),
             };
-            subscriber.waits = Some(message_id.to_owned());
+            (subscriber.waits, subscriber.has_strayed) = (Some(message_id.to_owned()), false);
             let actions = subscriber.engine.start(cx.now, message);
             self.act(cx, server, actions);
         }
@@ -181,6 +184,7 @@ impl HostSide for Side {
             misses: 0,
             is_disabled: false,
             waits: None,
+            has_strayed: false,
             keys: BTreeMap::new(),
         };
         self.subscribers.insert(server, subscriber);
@@ -215,6 +219,18 @@ impl HostSide for Side {
                 false
             }
         }
+    }
+
+    /// A bare answer to the notification (way d of AMB-A1): it cannot be told which message it is for, so it counts as
+    /// none.
+    fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Heard<'_>) -> bool {
+        let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
+            return false;
+        };
+        subscriber.has_strayed = true;
+        let text = "an answer that names no request, while a message waits for its context: dropped";
+        cx.tell("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
+        true
     }
 
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
@@ -270,14 +286,13 @@ impl HostSide for Side {
 
 fn members(outcome: &Outcome) -> Value {
     let carrier = if outcome.carrier == Carrier::Notification { "notification" } else { "request" };
-    let latency = u64::try_from(outcome.latency.as_micros()).unwrap_or(u64::MAX);
-    json!({"message_id": outcome.message_id, "carrier": carrier, "latency_us": latency, "remarks": outcome.remarks})
+    json!({"message_id": outcome.message_id, "carrier": carrier, "latency_us": micros(outcome.latency), "remarks": outcome.remarks})
 }
 
 fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &Outcome) {
     let mut data = members(outcome);
     // A notification that nobody answers is how a server says that it has nothing.
-    let is_silence = outcome.carrier == Carrier::Notification;
+    let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
     subscriber.misses = if outcome.timed_out && !is_silence { subscriber.misses + 1 } else { 0 };
     match (&outcome.context, &outcome.refused) {
         (Some(found), _) => {

@@ -170,6 +170,10 @@ fn d22_d23_d24_templates_are_substituted_once() {
     let (filled, notes) = text("{tool_name} {session_id}", &Event::new(EventKind::SessionEnd));
     assert_eq!(filled, "{tool_name} {session_id}");
     assert_eq!(notes.len(), 2);
+    // However much is known of a tool, at another event its variables stay (D24).
+    let elsewhere = Event { kind: EventKind::PostRequest, ..event.clone() };
+    let tool = "{tool_name} {tool_input} {tool_output}";
+    assert_eq!(text(tool, &elsewhere).0, tool);
     let before = Event { kind: EventKind::PreToolUse, ..event };
     assert_eq!(text("{tool_output}", &before).0, "{tool_output}");
 }

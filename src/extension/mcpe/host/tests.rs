@@ -214,3 +214,35 @@ fn e18_an_expired_subscription_is_made_again_if_wanted() {
     let (second, arguments) = bench.called(SUBSCRIBE).expect("asked");
     assert!(second > first && arguments["filter"]["eventTypes"] == json!(["a.*"]));
 }
+
+#[test]
+fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
+    let routes = json!(["github.issue.*=note", "github.*=wake", "bad"]);
+    let set = [("mcpe.route", routes), ("mcpe.inject", json!("none")), ("mcpe.wakes_per_minute", json!(2))];
+    let mut bench = Bench::plain(&set);
+    assert_eq!(bench.told("malformed"), 1);
+    bench.order("subscribe", &json!({})).expect("known").expect("asked");
+    let (token, _) = bench.called(SUBSCRIBE).expect("asked");
+    bench.grant(token, "a");
+    let wakes = |bench: &Bench| bench.wishes.iter().filter(|wish| matches!(wish, Wish::Wake { .. })).count();
+    // Two that came together are one turn's.
+    bench.event("a", "one");
+    bench.event("a", "two");
+    assert_eq!(wakes(&bench), 1);
+    assert_eq!(bench.prompt().len(), 2);
+    let other = |id: &str, kind: &str| json!({"subscriptionId": "a", "event": {"id": id, "type": kind, "data": {}, "metadata": {"priority": "low"}}});
+    bench.hear(EVENT, &other("three", "github.issue.opened"));
+    bench.hear(EVENT, &other("four", "mail.came"));
+    assert_eq!(wakes(&bench), 0);
+    assert_eq!(bench.prompt(), ["github.issue.opened (low)"]);
+    // The third turn of a minute is not begun; the event is not lost.
+    bench.event("a", "five");
+    bench.prompt();
+    bench.event("a", "six");
+    let held = bench.wishes.iter().find_map(|wish| match wish {
+        Wish::Tell(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
+        _ => None,
+    });
+    assert_eq!((wakes(&bench), held), (0, Some(json!("too many"))));
+    assert_eq!(bench.prompt().len(), 1);
+}

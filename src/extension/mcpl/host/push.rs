@@ -63,7 +63,7 @@ impl Side {
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         match peer.sets.gate(&params["featureSet"], "pushEvents", &peer.policy) {
             Ok(odd) => odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null)),
-            Err(refused) if !refused.data.is_null() && peer.policy.word("refusal") == "result" => {
+            Err(refused) if refused.data.is_some() && peer.policy.word("refusal") == "result" => {
                 return Ok(Err(format!("{}: {}", refused.message, params["featureSet"])));
             }
             Err(refused) => return Err(refused),

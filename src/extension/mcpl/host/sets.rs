@@ -163,11 +163,11 @@ impl Sets {
         };
         if !self.is_known(set) {
             let data = json!({"featureSet": set});
-            return Err(Refused { code: UNKNOWN_SET, message: "Unknown feature set".to_owned(), data });
+            return Err(Refused::new(UNKNOWN_SET, "Unknown feature set").about(data));
         }
         let off = |can_enable: bool| {
             let data = json!({"featureSet": set, "canEnable": can_enable});
-            Err(Refused { code: NOT_ENABLED, message: "Feature set not enabled".to_owned(), data })
+            Err(Refused::new(NOT_ENABLED, "Feature set not enabled").about(data))
         };
         if !self.is_on(set) {
             return off(policy.flag("can_enable"));

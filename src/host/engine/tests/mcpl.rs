@@ -472,7 +472,7 @@ fn c37_c38_c39_c41_f3_an_event_begins_a_turn_once_and_its_inference_links_to_the
     assert_eq!(stage.by("context/afterInference")[0]["params"]["inferenceId"], answer["inferenceId"]);
     let prompt = stage.prompts[0].to_text();
     assert!(prompt.contains("> news e1") && !stage.prompts[0].parts.iter().any(|part| part.origin.is_none()));
-    assert_eq!(stage.done.last(), Some(&Done::Woken { turn: 1, answer: "ok".to_owned() }));
+    assert_eq!(stage.done.last(), Some(&Done::Woken { turn: 1, answer: Ok("ok".to_owned()) }));
     stage.says(0, &event(2, "memory.proactive", "e1"));
     assert_eq!(stage.answer(json!(2)), json!({"accepted": false, "reason": "duplicate"}));
     stage.now += Duration::from_secs(3601);
@@ -658,7 +658,7 @@ fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_o
     let mut stage = stage(servers, &[("mcpl.before_timeout", None, json!("0s"))]);
     assert!(stage.host.rewrites());
     stage.turn("x");
-    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: "splendid".to_owned() }));
+    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: Ok("splendid".to_owned()) }));
     let after = stage.by("context/afterInference");
     let seen: Vec<(bool, &str)> = after
         .iter()
@@ -681,7 +681,7 @@ fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
         let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!(how))]);
         stage.turn("x");
         assert_eq!(stage.now, Duration::from_secs(10));
-        let Some(Done::Turn { answer, .. }) = stage.done.last() else { panic!("a turn") };
+        let Some(Done::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
         assert!(answer.starts_with(shown), "{answer}");
         assert_eq!(stage.told("withheld").len(), usize::from(how == "closed"));
     }

@@ -1,0 +1,241 @@
+//! What of a conversation is shown, and how: as a transcript, or as one object a line.
+
+use super::{Format, Talk};
+use crate::cli::error::CommandError;
+use crate::cli::hosting::lines::{COMMANDS, Line};
+use crate::cli::hosting::model::Model;
+use crate::cli::peer;
+use crate::drive::host::Told;
+use crate::extension::host::{Fact, ServerId, ServerView};
+use crate::host::engine::{Done, ModelReply, Output};
+use crate::host::prompt::Prompt;
+use crate::render;
+use crate::render::line::visible_text;
+use crate::render::rows::Rows;
+use crate::wire::Envelope;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The model's answer, shown as it comes.
+#[derive(Default)]
+pub(super) struct Streamed {
+    rows: Option<Rows>,
+    /// How much of it came.
+    bytes: usize,
+    /// How many rows were shown.
+    shown: usize,
+    /// All of the answer was.
+    is_whole: bool,
+}
+
+impl Streamed {
+    /// Another answer begins; it is shown as it comes only if it may be.
+    pub fn begin(&mut self, columns: Option<usize>) {
+        *self = Self { rows: columns.map(Rows::new), ..Self::default() };
+    }
+}
+
+/// What servers can make the host tell over and over: told once between two orders' ends, then counted.
+#[derive(Default)]
+pub(super) struct Repeats {
+    told: BTreeMap<(Option<ServerId>, &'static str, &'static str), (Fact, u64)>,
+}
+
+impl Repeats {
+    /// Whether it is to be told now.
+    fn takes(&mut self, fact: &Fact) -> bool {
+        if !render::host::is_refusal(fact) {
+            return true;
+        }
+        let key = (fact.server, fact.room, fact.what);
+        match self.told.get_mut(&key) {
+            Some((_, times)) => {
+                *times += 1;
+                false
+            }
+            None => self.told.insert(key, (fact.clone(), 0)).is_none(),
+        }
+    }
+
+    /// What was told once and happened more often, and how often more. It begins anew.
+    fn take(&mut self) -> Vec<(Fact, u64)> {
+        std::mem::take(&mut self.told).into_values().filter(|(_, times)| *times > 0).collect()
+    }
+}
+
+impl Talk<'_> {
+    fn is_human(&self) -> bool {
+        self.args.format == Format::Human
+    }
+
+    pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
+        match &self.lines {
+            Some(lines) if lines.print(&format!("{text}\n")) => Ok(()),
+            _ => self.context.printer.line(text),
+        }
+    }
+
+    /// Tells something beside the transcript.
+    fn note(&self, text: &str) {
+        let faint = self.context.printer.palette.faint;
+        match &self.lines {
+            Some(lines) if lines.print(&format!("{faint}{}{faint:#}\n", visible_text(text))) => {}
+            _ => self.context.printer.note(text),
+        }
+    }
+
+    fn name(&self, server: ServerId) -> &str {
+        self.runner.host.servers().get(server.0).map_or("", |view| view.name.as_str())
+    }
+
+    /// Tells whom the conversation waits for.
+    pub(super) fn tell_silence(&mut self) -> Result<(), CommandError> {
+        self.heard = None;
+        let awaited = self.runner.host.awaited();
+        let words: Vec<String> =
+            awaited.iter().map(|(server, method)| format!("{} ({method})", self.name(*server))).collect();
+        if !words.is_empty() {
+            self.note(&format!("waiting for {}", words.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// How wide the model's answer is shown as it comes; `None` where it is shown only when it is whole.
+    pub(super) fn columns(&self) -> Option<usize> {
+        // What a server may take out of the answer must not be seen before.
+        let is_shown = self.is_human() && matches!(self.model, Model::Program { .. }) && !self.runner.host.rewrites();
+        self.context.printer.width.filter(|_| is_shown).map(|width| width.saturating_sub("model> ".len() + 1))
+    }
+
+    pub(super) fn show_piece(&mut self, piece: &str) -> Result<(), CommandError> {
+        let Some(rows) = &mut self.streamed.rows else { return Ok(()) };
+        self.streamed.bytes += piece.len();
+        let rows = rows.take(piece);
+        rows.iter().try_for_each(|row| self.show_row(row))
+    }
+
+    fn show_row(&mut self, row: &str) -> Result<(), CommandError> {
+        let said =
+            if self.streamed.shown == 0 { render::host::said(&self.context.printer.palette) } else { String::new() };
+        self.streamed.shown += 1;
+        self.print(&format!("{said}{}", visible_text(row)))
+    }
+
+    /// The end of an answer that was shown as it came.
+    pub(super) fn show_rest(&mut self, reply: Option<&ModelReply>) -> Result<(), CommandError> {
+        if self.streamed.bytes > 0 {
+            let rest = reply.and_then(|reply| reply.text.get(self.streamed.bytes..)).unwrap_or_default().to_owned();
+            self.show_piece(&rest)?;
+            let last = self.streamed.rows.as_mut().and_then(Rows::rest);
+            last.iter().try_for_each(|row| self.show_row(row))?;
+            self.streamed.is_whole = reply.is_some();
+        }
+        self.streamed.rows = None;
+        Ok(())
+    }
+
+    /// What the user said, where it is not on the screen already.
+    pub(super) fn show_said(&mut self, text: &str) -> Result<(), CommandError> {
+        let bold = self.context.printer.palette.bold;
+        if std::mem::take(&mut self.is_on_screen) || !self.is_human() {
+            return Ok(());
+        }
+        self.print(&format!("{bold}you>{bold:#} {}", visible_text(text)))
+    }
+
+    /// Shows what a line wants to see.
+    pub(super) fn look(&mut self, line: &Line) -> Result<(), CommandError> {
+        let host = &self.runner.host;
+        match (line, self.is_human()) {
+            (Line::Prompt, false) => {
+                let prompt =
+                    self.last_prompt.as_ref().map(|prompt| render::host::prompt_value(prompt, self.runner.now()));
+                self.print(&prompt.unwrap_or_else(|| json!({"event": "prompt", "prompt": null})).to_string())
+            }
+            (Line::Prompt, true) => match &self.last_prompt {
+                None => self.print("there was no prompt yet"),
+                Some(prompt) => self.print(render::host::prompt(prompt, &self.context.printer.palette).trim_end()),
+            },
+            (Line::State, false) => self.print(&json!({"event": "state", "state": host.state()}).to_string()),
+            (Line::State, true) => self.print(&visible_text(&host.state().to_string())),
+            (Line::Servers, false) => {
+                let server = |view: &ServerView| {
+                    json!({"name": view.name, "own_name": view.own_name, "open": view.is_open,
+                        "tools": view.declared.tools})
+                };
+                let servers: Vec<Value> = host.servers().iter().map(server).collect();
+                self.print(&json!({"event": "servers", "servers": servers}).to_string())
+            }
+            (Line::Servers, true) => host.servers().iter().try_for_each(|view| {
+                let state = if view.is_open { "open" } else { "gone" };
+                let tools = view.declared.tools.iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+                self.print(&visible_text(&format!("{} ({}) {state}; tools: {tools}", view.name, view.own_name)))
+            }),
+            (Line::Help, true) => COMMANDS.iter().try_for_each(|(name, arguments, text)| {
+                self.print(&format!("  /{:<40} {text}", format!("{name} {arguments}")))
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn show(&mut self, told: &Told) -> Result<(), CommandError> {
+        let (at, palette) = (self.runner.now(), self.context.printer.palette);
+        match told {
+            Told::Host(Output::Fact(fact)) => {
+                let servers = self.runner.host.servers();
+                match self.args.format {
+                    Format::Json => self.print(&render::host::fact_value(fact, servers, at).to_string()),
+                    Format::Human if self.repeats.takes(fact) => {
+                        self.print(&render::host::fact(fact, servers, &palette))
+                    }
+                    Format::Human => Ok(()),
+                }
+            }
+            Told::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
+                peer::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
+                Ok(())
+            }
+            Told::Stderr(server, bytes) if self.context.verbose > 0 => {
+                let said = String::from_utf8_lossy(bytes);
+                said.lines().for_each(|line| self.note(&format!("{} said: {line}", self.name(*server))));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn show_prompt(&mut self, prompt: &Prompt) -> Result<(), CommandError> {
+        let at = self.runner.now();
+        match self.args.format {
+            Format::Json => self.print(&render::host::prompt_value(prompt, at).to_string()),
+            Format::Human if self.args.prompts => {
+                let text = render::host::prompt(prompt, &self.context.printer.palette);
+                self.print(text.trim_end())
+            }
+            Format::Human => Ok(()),
+        }
+    }
+
+    pub(super) fn show_done(&mut self, done: &Done) -> Result<(), CommandError> {
+        self.failed |= match done {
+            Done::Failed(_) | Done::Tool(Err(_)) => true,
+            Done::Turn { answer, .. } | Done::Woken { answer, .. } => answer.is_err(),
+            Done::Tool(Ok(result)) => result["isError"] == true,
+            Done::Answer(message) => Envelope::scan(message).error.is_some(),
+            _ => false,
+        };
+        let palette = self.context.printer.palette;
+        for (fact, times) in self.repeats.take() {
+            self.print(&render::host::again(&fact, times, self.runner.host.servers(), &palette))?;
+        }
+        let is_turn = matches!(done, Done::Turn { .. } | Done::Woken { .. });
+        if is_turn && std::mem::take(&mut self.streamed.is_whole) {
+            return Ok(());
+        }
+        let text = match self.args.format {
+            Format::Json => render::host::done_value(done, self.runner.now()).to_string(),
+            Format::Human => render::host::done(done, &palette),
+        };
+        if text.is_empty() { Ok(()) } else { self.print(&text) }
+    }
+}

@@ -1,0 +1,169 @@
+//! Where events of subscriptions (MCPE) go beside the next prompt: lines of a file, the standard input of a command.
+
+use crate::cli::error::CommandError;
+use crate::cli::printer::note;
+use crate::drive::chores::{Chores, Options};
+use crate::extension::host::Fact;
+use crate::extension::mcpe::patterns::{is_odd, matches};
+use crate::extension::server::chore::{Chore, End, Outcome, Script};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// So many events wait for a command at most.
+const MOST_WAITING: usize = 256;
+/// So long may a command take.
+const LIMIT: Duration = Duration::from_secs(30);
+/// What words of `--on-event` look like.
+const USAGE: &str = "write PATTERN=file:PATH or PATTERN=command:COMMAND, as in: --on-event 'build.*=file:builds.jsonl'";
+
+/// Where events go. When this is dropped, what waits is still done.
+#[derive(Default)]
+pub struct Routes(Vec<Route>);
+
+struct Route {
+    pattern: String,
+    way: Way,
+}
+
+enum Way {
+    File { name: String, file: File },
+    Command { command: String, waiting: Option<SyncSender<String>>, worker: Option<JoinHandle<()>> },
+}
+
+impl Routes {
+    /// Reads words as `--on-event` takes them; opens the files and makes ready for the commands.
+    ///
+    /// # Errors
+    /// A word that says nothing of the kind; a file that cannot be written.
+    pub fn open(words: &[String]) -> Result<Self, CommandError> {
+        words.iter().map(|word| Route::open(word)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Hears what the host tells; takes an event of a subscription to wherever it belongs.
+    pub fn hear(&mut self, fact: &Fact) {
+        if fact.room == "mcpe" && fact.what == "event" {
+            self.take(&fact.data["event"]);
+        }
+    }
+
+    fn take(&mut self, event: &Value) {
+        let kind = event["type"].as_str().unwrap_or_default();
+        for route in self.0.iter_mut().filter(|route| matches(&route.pattern, kind)) {
+            route.way.take(event);
+        }
+    }
+}
+
+impl Route {
+    fn open(word: &str) -> Result<Self, CommandError> {
+        let wrong = || CommandError::usage(format!("--on-event {word:?} names no pattern and place")).hint(USAGE);
+        let (pattern, place) = word.split_once('=').filter(|parts| !parts.0.is_empty()).ok_or_else(wrong)?;
+        if is_odd(pattern) {
+            return Err(CommandError::usage(format!("--on-event: {pattern:?} is no type pattern"))
+                .hint("a pattern is a type, `a.*` for all below it, or `*`"));
+        }
+        let way = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
+            ("file", path) => {
+                let file = OpenOptions::new().append(true).create(true).open(path);
+                let file = file.map_err(|error| CommandError::writing(Path::new(path), &error))?;
+                Way::File { name: path.to_owned(), file }
+            }
+            ("command", command) => {
+                let (waiting, events) = sync_channel(MOST_WAITING);
+                let text = command.to_owned();
+                let worker = std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events));
+                let worker = worker.map_err(|error| CommandError::usage(format!("cannot begin a thread: {error}")))?;
+                Way::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(Self { pattern: pattern.to_owned(), way })
+    }
+}
+
+impl Way {
+    fn take(&mut self, event: &Value) {
+        let line = format!("{event}\n");
+        match self {
+            Self::File { name, file } => {
+                if let Err(error) = file.write_all(line.as_bytes()) {
+                    note(&format!("an event is not in {name}: {error}"));
+                }
+            }
+            Self::Command { command, waiting, .. } => {
+                if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
+                    note(&format!("{MOST_WAITING} events wait for {command:?}: {} is left out", event["id"]));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        if let Self::Command { waiting, worker, .. } = self {
+            drop(waiting.take());
+            worker.take().map(JoinHandle::join);
+        }
+    }
+}
+
+/// Runs a command for one event after the other.
+fn work(command: &str, events: &Receiver<String>) {
+    let shell = ["sh", "-c"].map(Into::into).to_vec();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let options = Options { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
+    let chores = Chores::new(options);
+    for (number, input) in (0..).zip(events) {
+        let (tell, told) = channel();
+        let (arguments, environment) = (Vec::new(), Vec::new());
+        let script = Script { text: command.to_owned(), arguments, environment, folder: None, input, limit: LIMIT };
+        chores.attend((0, number), Chore::Script(script), move |outcome| drop(tell.send(outcome)));
+        if let Ok(outcome) = told.recv()
+            && let Some(why) = failure(&outcome)
+        {
+            note(&format!("{command:?} {why}"));
+        }
+    }
+}
+
+/// Why a run was none that went well, with the end of what it said.
+fn failure(outcome: &Outcome) -> Option<String> {
+    if outcome.end == (End::Exited { code: 0 }) {
+        return None;
+    }
+    let how = serde_json::to_string(&outcome.end).unwrap_or_default();
+    Some(format!("failed: {how} {}", outcome.output.trim()).trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn events_go_to_files_by_their_type() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("builds");
+        let mut routes = Routes::open(&[format!("build.*=file:{}", path.display())]).expect("routes");
+        for kind in ["build.failed", "mail.came", "build.done"] {
+            routes.take(&json!({"id": "1", "type": kind}));
+        }
+        let text = std::fs::read_to_string(path).expect("written");
+        assert_eq!(text, "{\"id\":\"1\",\"type\":\"build.failed\"}\n{\"id\":\"1\",\"type\":\"build.done\"}\n");
+    }
+
+    #[test]
+    fn words_that_say_nothing_are_refused() {
+        for word in ["build.*", "=file:x", "b*x=file:x", "build.*=file:", "build.*=mail:x"] {
+            let refused = Routes::open(&[word.to_owned()]).err().expect(word);
+            assert!(refused.message.contains("--on-event"), "{word}: {}", refused.message);
+        }
+    }
+}

@@ -53,16 +53,16 @@ const MOST_BODY: u64 = 64 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel survive -- python my_client.py            the server's command at the end
-  mcpreel survive -- my-client --server {} --quiet  or in the place of {}
+  mcpreel survive -- python my_client.py       the server's command at the end
+  mcpreel survive -- my-client -s {} --quiet   or in the place of {}
   mcpreel survive -- sh -c 'my-client --stdio \"$MCPREEL_SERVER\"'
-  mcpreel survive -- my-client --url {url}          Streamable HTTP, at /sse HTTP+SSE
+  mcpreel survive -- my-client --url {url}     Streamable HTTP
   mcpreel survive -- claude -p hi --strict-mcp-config --mcp-config \\
     '{\"mcpServers\":{\"mcpreel\":{json}}}'
   mcpreel survive --only mcpl --format json -- my-client | jq .messages
 
-What stands for the server in the client's command: the word {} its command line as words; within words, {command} its
-command line as a shell writes it, {json} an object with command and args as in configurations, {url} its URL. Without any,
+What stands for the server in the client's command: the word {} its command line as words; within words, {command} its \
+command line as a shell writes it, {json} an object with command and args as in configurations, {url} its URL. Without any, \
 its command line is appended. The client's environment has it as MCPREEL_SERVER, and the URL as MCPREEL_SERVER_URL.
 
 Outcomes: answered (and how that differs from the proposal), refused (an error), ignored (a request, no answer in time), \

@@ -40,6 +40,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('overlay', 'overlay', [CompletionResultType]::ParameterValue, 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events')
+            [CompletionResult]::new('survive', 'survive', [CompletionResultType]::ParameterValue, 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -1124,6 +1125,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--agent-command', '--agent-command', [CompletionResultType]::ParameterName, 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment')
             [CompletionResult]::new('--webhook', '--webhook', [CompletionResultType]::ParameterName, 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole')
             [CompletionResult]::new('--channel-socket', '--channel-socket', [CompletionResultType]::ParameterName, 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each')
+            [CompletionResult]::new('--feed', '--feed', [CompletionResultType]::ParameterName, 'Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket (unix:PATH), or from standard input (-, with --listen). They are read once a host is there')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
             [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
@@ -1204,6 +1206,21 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'Print the file''s JSON Schema')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the file')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;survive' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only this proposal''s declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'How long an answer is waited for, to a message and to a ping')
+            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'How long the client may take from its start to the end of the handshake')
+            [CompletionResult]::new('--restarts', '--restarts', [CompletionResultType]::ParameterName, 'How often the client is started again at most')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the reel here, a stream for each session; by default among the recordings')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the reel here, a stream for each session; by default among the recordings')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -1405,6 +1422,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Be a server: the built-in live server, which declares all five proposals')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Be a host: run a conversation over several servers, with all that they declare')
             [CompletionResult]::new('overlay', 'overlay', [CompletionResultType]::ParameterValue, 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events')
+            [CompletionResult]::new('survive', 'survive', [CompletionResultType]::ParameterValue, 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the live sessions: every running `record` and `serve` of yours')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Look after reel files: info, verify, repair, index, compact, cat')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a reel in another format')
@@ -1550,6 +1568,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;overlay' {
+            break
+        }
+        'mcpreel;help;survive' {
             break
         }
         'mcpreel;help;sessions' {

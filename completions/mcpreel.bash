@@ -70,6 +70,9 @@ _mcpreel() {
             mcpreel,stats)
                 cmd="mcpreel__subcmd__stats"
                 ;;
+            mcpreel,survive)
+                cmd="mcpreel__subcmd__survive"
+                ;;
             mcpreel,unwrap)
                 cmd="mcpreel__subcmd__unwrap"
                 ;;
@@ -340,6 +343,9 @@ _mcpreel() {
             mcpreel__subcmd__help,stats)
                 cmd="mcpreel__subcmd__help__subcmd__stats"
                 ;;
+            mcpreel__subcmd__help,survive)
+                cmd="mcpreel__subcmd__help__subcmd__survive"
+                ;;
             mcpreel__subcmd__help,unwrap)
                 cmd="mcpreel__subcmd__help__subcmd__unwrap"
                 ;;
@@ -491,7 +497,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3653,7 +3659,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire events show stats validate diff serve host overlay sessions reel export import wrap unwrap completions man help"
+            opts="demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4339,6 +4345,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__survive)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5043,7 +5063,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5146,6 +5166,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --channel-socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5276,6 +5300,52 @@ _mcpreel() {
             fi
             case "${prev}" in
                 --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__survive)
+            opts="-o -v -h --only --wait --connect --restarts --output --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --restarts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

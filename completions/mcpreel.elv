@@ -37,6 +37,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
             cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand overlay 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
+            cand survive 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -1042,6 +1043,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --agent-command 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment'
             cand --webhook 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole'
             cand --channel-socket 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each'
+            cand --feed 'Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket (unix:PATH), or from standard input (-, with --listen). They are read once a host is there'
             cand --report 'Write facts here, one JSON object a line'
             cand --answer-timeout 'How long an answer of the host is waited for'
             cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
@@ -1120,6 +1122,20 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --schema 'Print the file''s JSON Schema'
             cand --force 'Overwrite the file'
             cand --insecure 'Do not check the server''s certificate'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;survive'= {
+            cand --only 'Only this proposal''s declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe'
+            cand --wait 'How long an answer is waited for, to a message and to a ping'
+            cand --connect 'How long the client may take from its start to the end of the handshake'
+            cand --restarts 'How often the client is started again at most'
+            cand -o 'Write the reel here, a stream for each session; by default among the recordings'
+            cand --output 'Write the reel here, a stream for each session; by default among the recordings'
+            cand --format 'How to print'
+            cand --color 'When to colour output'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -1298,6 +1314,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand serve 'Be a server: the built-in live server, which declares all five proposals'
             cand host 'Be a host: run a conversation over several servers, with all that they declare'
             cand overlay 'Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events'
+            cand survive 'Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?'
             cand sessions 'List the live sessions: every running `record` and `serve` of yours'
             cand reel 'Look after reel files: info, verify, repair, index, compact, cat'
             cand export 'Write a reel in another format'
@@ -1406,6 +1423,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;host'= {
         }
         &'mcpreel;help;overlay'= {
+        }
+        &'mcpreel;help;survive'= {
         }
         &'mcpreel;help;sessions'= {
         }

@@ -4,11 +4,13 @@ pub mod builtin;
 pub mod chores;
 pub mod client;
 pub mod connector;
+pub mod feed;
 pub mod host;
 pub mod overlay;
 pub mod server;
 pub mod sessions;
 pub mod simulate;
+pub mod survive;
 pub mod watch;
 pub mod webhook;
 

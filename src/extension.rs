@@ -18,12 +18,14 @@ pub mod recent;
 pub mod refusal;
 pub mod reminder;
 pub mod server;
+pub mod specimens;
 pub mod timestamp;
 
 pub use findings::{Excuse, Findings};
 
 use self::host::{HostSide, Slot};
 use self::policy::{Knob, Policies};
+use self::specimens::Specimens;
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::wire::{Direction, Envelope};
@@ -330,6 +332,11 @@ pub trait Extension: Sync {
     /// What is odd about an error in answer to one of the proposal's methods, as sentence fragments.
     fn odd_refusal(&self, _error: &Value) -> Vec<String> {
         Vec::new()
+    }
+
+    /// One example of all that a server may declare and send.
+    fn specimens(&self) -> Specimens {
+        Specimens::default()
     }
 
     /// A fresh side in the built-in server for one connection, where the room has one.

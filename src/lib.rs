@@ -15,6 +15,7 @@ pub mod render;
 pub mod scenario;
 pub mod server;
 pub mod session;
+pub mod survive;
 pub mod tap;
 pub mod trace;
 pub mod transport;

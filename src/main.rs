@@ -9,5 +9,8 @@ fn main() -> ExitCode {
     if let Some(code) = mcpreel::transport::keeper::keep_if_asked() {
         return code;
     }
+    if let Some(code) = mcpreel::transport::plug::carry_if_asked() {
+        return code;
+    }
     mcpreel::cli::run()
 }

@@ -11,6 +11,7 @@ pub mod http;
 pub mod keeper;
 mod lines;
 pub mod link;
+pub mod plug;
 pub mod post;
 pub mod posts;
 pub mod proxy;

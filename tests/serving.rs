@@ -556,3 +556,51 @@ fn a_post_reaches_every_host_that_is_connected() {
     }
     server.end();
 }
+
+#[test]
+fn lines_are_fed_from_a_fifo_a_file_a_socket_and_standard_input() {
+    let stage = Stage::new();
+    let reminder = |body: &str| format!("{}\n", json!({"kind": "reminder", "body": body}));
+    let body = |body: &str| {
+        let body = json!(body);
+        move |message: &Value| message["params"]["reminder"]["body"] == body
+    };
+    // A FIFO stays after its writer; wrong lines end nothing.
+    let made = stage.command(&["mkfifo", "fifo"]).status().expect("mkfifo runs");
+    assert!(made.success());
+    let mut server = mcpl_host(stage.start(&["serve", "--feed", "fifo"]));
+    for round in ["one", "two"] {
+        std::fs::write(stage.path("fifo"), format!("wrong\n{}", reminder(round))).expect("fed");
+        server.message(body(round));
+    }
+    assert!(server.stderr_so_far().contains("--feed: line 1: "), "{}", server.stderr_so_far());
+    server.end();
+    // A file's lines wait for the host.
+    stage.write("file", reminder("three"));
+    let mut server = mcpl_host(stage.start(&["serve", "--feed", "file"]));
+    server.message(body("three"));
+    server.end();
+    // Whoever connects hears what was wrong with its lines.
+    let mut server = mcpl_host(stage.start(&["serve", "--feed", "unix:feed.sock"]));
+    assert_eq!(std::fs::metadata(stage.path("feed.sock")).expect("a socket").permissions().mode() & 0o777, 0o600);
+    let mut client = UnixStream::connect(stage.path("feed.sock")).expect("connects");
+    client.set_read_timeout(Some(LIMIT)).expect("a limit");
+    client.write_all(format!("{{\"kind\":\"none\"}}\n{}", reminder("four")).as_bytes()).expect("fed");
+    let told = BufReader::new(client).lines().next().expect("a line").expect("text");
+    assert!(told.contains("line 1") && told.contains("none"), "{told}");
+    server.message(body("four"));
+    server.end();
+    assert!(!stage.path("feed.sock").exists(), "the socket goes with its server");
+    // Standard input is the host's, unless hosts come elsewhere.
+    let refused = stage.run(&["serve", "--feed", "-"], "");
+    assert!(refused.code() == 2 && refused.err().contains("--listen"), "{refused:?}");
+    assert_eq!(stage.run(&["serve", "--feed", "missing"], "").code(), 3);
+    let mut server = stage.start(&["serve", "--listen", "unix:mcp.sock", "--feed", "-"]);
+    until("the server listens", || stage.path("mcp.sock").exists().then_some(()));
+    let mut host = mcpl_host(stage.start(&["record", "-o", "fed.reel", "--url", "unix:mcp.sock"]));
+    server.write(reminder("five"));
+    host.message(body("five"));
+    host.end();
+    server.signal("TERM");
+    server.end();
+}

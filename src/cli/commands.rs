@@ -17,6 +17,7 @@ mod serve;
 mod sessions;
 mod show;
 mod stats;
+mod survive;
 mod unwrap;
 mod validate;
 mod wrap;
@@ -48,6 +49,7 @@ pub enum Command {
     Serve(serve::ServeArgs),
     Host(host::HostArgs),
     Overlay(overlay::OverlayArgs),
+    Survive(survive::SurviveArgs),
     Sessions(sessions::SessionsArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
@@ -74,6 +76,7 @@ impl Command {
             Self::Serve(args) => serve::run(args, context),
             Self::Host(args) => host::run(args, context),
             Self::Overlay(args) => overlay::run(args, context),
+            Self::Survive(args) => survive::run(args, context),
             Self::Sessions(args) => sessions::run(args, context),
             Self::Reel(command) => reel::run(command, context),
             Self::Export(args) => export::run(args, context),

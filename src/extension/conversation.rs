@@ -8,6 +8,7 @@ pub mod server;
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
+use super::specimens::Specimens;
 use super::{
     CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Overview, Rule, Side, Spoken,
 };
@@ -106,6 +107,10 @@ impl Extension for Conversation {
         } else {
             Vec::new()
         }
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("conversation/specimens.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

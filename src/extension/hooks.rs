@@ -9,6 +9,7 @@ pub mod server;
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
+use super::specimens::Specimens;
 use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use serde_json::Value;
@@ -61,6 +62,10 @@ impl Extension for Hooks {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::HooksObserver>::default()
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("hooks/specimens.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

@@ -9,6 +9,7 @@ pub mod server;
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
+use super::specimens::Specimens;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -104,6 +105,10 @@ impl Extension for Mcpe {
         };
         let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
         sources.map(|source| Carried::Fact(source.to_owned())).collect()
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("mcpe/specimens.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

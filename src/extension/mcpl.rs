@@ -13,6 +13,7 @@ use super::host::{HostSide, Slot};
 use super::lineage::Step;
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
+use super::specimens::Specimens;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -142,6 +143,10 @@ impl Extension for Mcpl {
 
     fn lineage(&self, message: &Observed<'_>) -> Option<Step> {
         lineage::step(message)
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("mcpl/specimens.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

@@ -8,6 +8,7 @@ pub mod server;
 use super::host::{HostSide, Slot};
 use super::policy::{Knob, Policies};
 use super::server::ServerSide;
+use super::specimens::Specimens;
 use super::{CapabilityPlace, Carried, Descriptor, Extension, Observed, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -102,6 +103,10 @@ impl Extension for Reminder {
         let text = reminder["body"].as_str().map(|body| Carried::Text(body.to_owned()));
         let fact = reminder["dedupeKey"].as_str().map(|key| Carried::Fact(key.to_owned()));
         text.into_iter().chain(fact).collect()
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("reminder/specimens.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {

@@ -2,6 +2,7 @@
 
 use super::{Fired, Outside, rooms};
 use crate::extension::REGISTRY;
+use crate::extension::server::Declaration;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub struct Config {
     pub revisions: Vec<Revision>,
     /// Names of the rooms whose proposals it declares.
     pub declare: BTreeSet<String>,
+    /// What it declares besides, whatever the client declared; where a room declares something itself, that stays.
+    pub besides: Vec<Declaration>,
     /// How long it waits for an answer to a request of its own before it reports it (no proposal says).
     pub answer_deadline: Duration,
     /// What the rooms' sides are to do otherwise than by default, by the rooms' names.
@@ -60,6 +63,7 @@ impl Default for Config {
             wall_base_ns: 0,
             revisions: Revision::ALL.to_vec(),
             declare: REGISTRY.iter().map(|room| room.descriptor().name.to_owned()).collect(),
+            besides: Vec::new(),
             answer_deadline: Duration::from_secs(30),
             settings: BTreeMap::new(),
             plans: Vec::new(),

@@ -30,7 +30,7 @@ impl Server {
         self.cx.client = name_of(&params["clientInfo"]);
         self.session.samples = client["sampling"].is_object();
         let mut capabilities = plain(revision);
-        for Declaration { path, value } in self.rooms.declare(client) {
+        for Declaration { path, value } in self.config.besides.iter().cloned().chain(self.rooms.declare(client)) {
             put(&mut capabilities, path, value);
         }
         self.connected(revision, client);

@@ -1,6 +1,6 @@
 //! `serve`: be a server, the built-in live one.
 
-mod keep;
+pub mod keep;
 mod local;
 mod scenario;
 mod watch;
@@ -55,6 +55,8 @@ Examples:
   mcpreel serve --allow-handlers webhook --handler-secret TOKEN@api.example.com
   mcpreel serve --webhook 9000               POSTs of JSON become push events
   mcpreel serve --channel-socket chat.sock   then: nc -U chat.sock
+  mcpreel serve --feed events.fifo           each line is something to send
+  tail -F log.jsonl | mcpreel serve --listen 8080 --feed -
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
@@ -181,14 +183,14 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
     config.settings = values::object(&args.settings)?.into_iter().collect();
-    let local = args.local.prepare(&mut config)?;
+    let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
     let handlers = args.handlers.prepare()?;
     let keep = match &args.record {
         None if handlers.is_none() => None,
-        path => Some(Keep::start(path.as_deref(), context)?),
+        path => Some(Keep::start("serve", path.as_deref(), context)?),
     };
     let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;

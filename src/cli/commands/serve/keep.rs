@@ -20,22 +20,24 @@ pub struct Keep {
     queue: Arc<Queue>,
     recorder: Arc<Mutex<Option<Recorder>>>,
     path: PathBuf,
+    command: &'static str,
 }
 
 impl Keep {
-    /// Starts it: where the user says, or among the recordings.
-    pub fn start(path: Option<&Path>, context: &Context) -> Result<Self, CommandError> {
-        let path = path.map_or_else(|| reels::new_path("serve"), |path| Ok(path.to_owned()))?;
+    /// Starts it for a command of ours: where the user says, or among the recordings.
+    pub fn start(command: &'static str, path: Option<&Path>, context: &Context) -> Result<Self, CommandError> {
+        let path = path.map_or_else(|| reels::new_path(command), |path| Ok(path.to_owned()))?;
         let (recorder, path) = peer::start_recorder(&path)?;
         context.printer.note(&format!("the session is kept in {}", path.display()));
-        Ok(Self { queue: Arc::clone(recorder.queue()), recorder: Arc::new(Mutex::new(Some(recorder))), path })
+        let queue = Arc::clone(recorder.queue());
+        Ok(Self { queue, recorder: Arc::new(Mutex::new(Some(recorder))), path, command })
     }
 
     /// Something passes.
     pub fn see(&self, stream: u32, passing: Passing<'_>) {
         match passing {
             Passing::Opened => {
-                let about = json!({"transport": "memory", "server": "mcpreel serve"});
+                let about = json!({"transport": "memory", "server": format!("mcpreel {}", self.command)});
                 self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
             }
             Passing::Message(direction, message) => {
@@ -53,6 +55,11 @@ impl Keep {
         if let Some(note) = handled(fact) {
             self.queue.note(Ready::about(EventKind::Note, stream), &note);
         }
+    }
+
+    /// Keeps a note on all sessions.
+    pub fn note(&self, note: &serde_json::Value) {
+        self.queue.note(Ready::about(EventKind::Note, 0), note);
     }
 
     /// Ends the reel.

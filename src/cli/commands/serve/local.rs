@@ -1,16 +1,19 @@
-//! What comes into a server from this machine beside its host: posts of HTTP, and lines on a socket.
+//! What comes into a server from this machine beside its host: posts of HTTP, lines on a socket, lines from elsewhere.
 
 use super::Serving;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
 use crate::drive::connector::Connector;
+use crate::drive::feed::{Feed, Source};
 use crate::drive::server::Arrival;
 use crate::drive::webhook::{Hears, Order, Webhook};
 use crate::server::{Config, Fired, Report};
 use crate::transport::control::{Bound, bind_at};
 use clap::Args;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +30,10 @@ pub struct LocalArgs {
     /// publishes comes out, a JSON line each.
     #[arg(long, value_name = "PATH")]
     channel_socket: Option<PathBuf>,
+    /// Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket
+    /// (unix:PATH), or from standard input (-, with --listen). They are read once a host is there.
+    #[arg(long, value_name = "PATH")]
+    feed: Option<PathBuf>,
 }
 
 /// Bound, and not begun.
@@ -34,19 +41,21 @@ pub struct LocalArgs {
 pub struct Local {
     webhook: Option<TcpListener>,
     channel: Option<(String, Bound, UnixListener)>,
+    feed: Option<(Source, Option<Bound>)>,
 }
 
 /// At work.
 pub struct Running {
     _webhook: Option<Webhook>,
     connector: Option<Connector>,
-    /// The socket's file, removed at the end.
-    _socket: Option<Bound>,
+    feed: Option<Feed>,
+    /// The sockets' files, removed at the end.
+    _sockets: [Option<Bound>; 2],
 }
 
 impl LocalArgs {
     /// Binds to what is named; a channel goes into the server's settings.
-    pub fn prepare(&self, config: &mut Config) -> Result<Local, CommandError> {
+    pub fn prepare(&self, listens: bool, config: &mut Config) -> Result<Local, CommandError> {
         let webhook = self.webhook.as_deref().map(bind).transpose()?;
         let channel = self.channel_socket.as_deref().map(open).transpose()?;
         if let Some((id, ..)) = &channel {
@@ -58,7 +67,8 @@ impl LocalArgs {
                 channels.push(id.as_str().into());
             }
         }
-        Ok(Local { webhook, channel })
+        let feed = self.feed.as_deref().map(|path| source(path, listens)).transpose()?;
+        Ok(Local { webhook, channel, feed })
     }
 }
 
@@ -87,10 +97,19 @@ impl Local {
         let (mut connector, mut socket) = (None, None);
         if let Some((id, bound, listener)) = self.channel {
             note(&format!("the channel {id} is at {}", bound.name));
-            connector = Some(Connector::start(id, listener, order).map_err(failed)?);
+            connector = Some(Connector::start(id, listener, Arc::clone(&order)).map_err(failed)?);
             socket = Some(bound);
         }
-        Ok(Running { _webhook: webhook, connector, _socket: socket })
+        let (mut feed, mut feed_socket) = (None, None);
+        if let Some((source, bound)) = self.feed {
+            if let Some(bound) = &bound {
+                note(&format!("lines to {} are sent", bound.name));
+            }
+            let tell = Arc::new(|why: &str| note(&format!("--feed: {why}")));
+            feed = Some(Feed::start(source, order, tell).map_err(failed)?);
+            feed_socket = bound;
+        }
+        Ok(Running { _webhook: webhook, connector, feed, _sockets: [socket, feed_socket] })
     }
 }
 
@@ -99,6 +118,9 @@ impl Running {
     pub fn hear(&self, fact: &Report) {
         if let Some(connector) = &self.connector {
             connector.hear(fact);
+        }
+        if let Some(feed) = &self.feed {
+            feed.hear(fact);
         }
     }
 }
@@ -126,9 +148,35 @@ fn bind(address: &str) -> Result<TcpListener, CommandError> {
 /// A channel over a socket of this path, by the id that it gets.
 fn open(path: &Path) -> Result<(String, Bound, UnixListener), CommandError> {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (bound, listener) = bind_at(path).map_err(|error| {
-        CommandError::usage(format!("--channel-socket {}: {error}", path.display()))
-            .hint("give a path in a folder that is there, where nothing is or nobody listens")
-    })?;
+    let (bound, listener) = bind_socket("--channel-socket", path)?;
     Ok((format!("socket:{name}"), bound, listener))
+}
+
+fn bind_socket(option: &str, path: &Path) -> Result<(Bound, UnixListener), CommandError> {
+    bind_at(path).map_err(|error| {
+        CommandError::usage(format!("{option} {}: {error}", path.display()))
+            .hint("give a path in a folder that is there, where nothing is or nobody listens")
+    })
+}
+
+/// Where lines come from.
+fn source(path: &Path, listens: bool) -> Result<(Source, Option<Bound>), CommandError> {
+    if path == Path::new("-") {
+        if !listens {
+            return Err(CommandError::usage("--feed -: standard input is the host's")
+                .hint("listen for hosts elsewhere with --listen, or name a FIFO or unix:PATH"));
+        }
+        return Ok((Source::Stream(Box::new(std::io::stdin())), None));
+    }
+    if let Some(path) = path.to_str().and_then(|path| path.strip_prefix("unix:")) {
+        let (bound, listener) = bind_socket("--feed", Path::new(path))?;
+        return Ok((Source::Socket(listener), Some(bound)));
+    }
+    let about = path.metadata().map_err(|error| CommandError::reading(path, &error))?;
+    if about.is_dir() {
+        return Err(CommandError::usage(format!("--feed {}: that is a folder", path.display())));
+    }
+    // A FIFO that is open for writing here too does not end with its writers.
+    let file = File::options().read(true).write(about.file_type().is_fifo()).open(path);
+    Ok((Source::Stream(Box::new(file.map_err(|error| CommandError::reading(path, &error))?)), None))
 }

@@ -22,7 +22,7 @@ pub struct ScenarioArgs {
     /// messages are expected there. The host is whoever starts this; the report goes to standard error.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
         "folders", "commands", "report", "answer_timeout", "seed", "listen", "allowed", "record",
-        "webhook", "channel_socket"])]
+        "webhook", "channel_socket", "feed"])]
     pub scenario: Option<PathBuf>,
     /// Which server of the scenario to be.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]

@@ -1,0 +1,444 @@
+//! `survive`: what of the proposals comes through a foreign MCP client.
+
+mod table;
+
+use super::serve::keep::Keep;
+use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::listening;
+use crate::cli::printer::note;
+use crate::cli::target::span;
+use crate::cli::{Context, Outcome, peer};
+use crate::drive::server::Arrival;
+use crate::drive::sessions::{Passing, Sessions};
+use crate::drive::survive::{Held, Host};
+use crate::extension::{REGISTRY, by_name};
+use crate::protocol::{Era, Revision};
+use crate::render::line::visible_text;
+use crate::server::{Config, Report, Server};
+use crate::survive::{Course, End, Failure, Order, Plan, Settings, Survey};
+use crate::transport::access::Access;
+use crate::transport::gateway::{Backend, Gateway};
+use crate::transport::plug::plug;
+use crate::wire::Direction;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// The server's command line, for a shell.
+const SERVER: &str = "MCPREEL_SERVER";
+/// The server's URL.
+const SERVER_URL: &str = "MCPREEL_SERVER_URL";
+/// How long what a notification may lead to is waited for.
+const SETTLE: Duration = Duration::from_millis(100);
+/// How long a client that is asked to end may take.
+const PARTING: Duration = Duration::from_secs(10);
+/// So much of what a client says is kept, to be told where it never came.
+const TAIL: usize = 2 << 10;
+/// The longest body of a request.
+const MOST_BODY: u64 = 64 << 20;
+
+/// Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?
+///
+/// Starts the client against a server that declares all five proposals in all their places and sends, one after another,
+/// every message that they let a server send, and two that nobody knows. After each a ping tells whether the client still
+/// lives. One that broke is started again for the rest; one that ends by itself is told apart by a run in which nothing is
+/// sent. Answers to the client's own requests are held back for 2 seconds, so that it stays meanwhile.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel survive -- python my_client.py       the server's command at the end
+  mcpreel survive -- my-client -s {} --quiet   or in the place of {}
+  mcpreel survive -- sh -c 'my-client --stdio \"$MCPREEL_SERVER\"'
+  mcpreel survive -- my-client --url {url}     Streamable HTTP
+  mcpreel survive -- claude -p hi --strict-mcp-config --mcp-config \\
+    '{\"mcpServers\":{\"mcpreel\":{json}}}'
+  mcpreel survive --only mcpl --format json -- my-client | jq .messages
+
+What stands for the server in the client's command: the word {} its command line as words; within words, {command} its \
+command line as a shell writes it, {json} an object with command and args as in configurations, {url} its URL. Without any, \
+its command line is appended. The client's environment has it as MCPREEL_SERVER, and the URL as MCPREEL_SERVER_URL.
+
+Outcomes: answered (and how that differs from the proposal), refused (an error), ignored (a request, no answer in time), \
+taken (a notification, after which the client went on), objected (a notification answered with an error), broke (the \
+client ended, closed the connection, or answers no ping any more), unclear (it ended, as it does when nothing is sent), \
+untried.
+
+What an SDK keeps from its application cannot be seen from outside: the column on stock SDKs is what is known of them.
+
+Exit codes: 0 nothing broke the client, 1 something did, 4 the client never came or has no handshake.")]
+pub struct SurviveArgs {
+    /// Only this proposal's declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe.
+    #[arg(long, value_name = "PROPOSAL")]
+    only: Vec<String>,
+    /// How long an answer is waited for, to a message and to a ping.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = span)]
+    wait: Duration,
+    /// How long the client may take from its start to the end of the handshake.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
+    connect: Duration,
+    /// How often the client is started again at most.
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    restarts: usize,
+    /// Write the reel here, a stream for each session; by default among the recordings.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// The client, and what stands for the server.
+    #[arg(last = true, required = true, value_name = "CLIENT-COMMAND")]
+    argv: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
+        let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        return Err(CommandError::usage(format!("there is no proposal {name:?}"))
+            .hint(format!("the proposals are {}", known.join(", "))));
+    }
+    let keep = Keep::start("survive", args.output.as_deref(), context)?;
+    let surveyed = peer::block_on(survey(args, &keep, context));
+    keep.finish(context);
+    let survey = surveyed?;
+    match args.format {
+        Format::Json => context.printer.line(&serde_json::to_value(&survey).unwrap_or_default().to_string())?,
+        Format::Human => {
+            context
+                .printer
+                .append(|out| table::write(&survey, &context.printer.palette, context.printer.width, out))?;
+        }
+    }
+    Ok(if survey.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// What happens beside the course.
+enum Event {
+    Passed(u32, Direction, Vec<u8>),
+    Ready(u32),
+    Closed(u32),
+    Ended(usize, End),
+}
+
+/// What is declared now.
+type Declaring = Arc<Mutex<Config>>;
+
+async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Survey, CommandError> {
+    let (happens, events) = unbounded_channel();
+    let declaring = Declaring::default();
+    let (sessions, gateway) = serve(&declaring, &happens, keep);
+    let folder = Folder::new()?;
+    let socket = folder.0.join("server");
+    let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
+    let web = listening::bind("0", context).await?;
+    let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
+    let settings = Settings { wait: args.wait, settle: SETTLE, connect: args.connect, restarts: args.restarts };
+    let mut survey = Conducted {
+        course: Course::new(Plan::of(&args.only), settings),
+        began: Instant::now(),
+        argv: server.put_into(&args.argv),
+        env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
+        declaring,
+        sessions,
+        keep: keep.clone(),
+        happens,
+        events,
+        host: None,
+        starts: 0,
+        said: Arc::default(),
+        is_verbose: context.verbose > 0,
+    };
+    let serving = async {
+        tokio::join!(Arc::clone(&gateway).serve(lines.listener), Arc::clone(&gateway).serve(web.listener));
+    };
+    let conducted = tokio::select! {
+        conducted = survey.conduct() => conducted,
+        () = serving => Ok(()),
+    };
+    gateway.finish().await;
+    conducted?;
+    survey.course.survey().map_err(|failure| survey.failed(&failure))
+}
+
+/// A server of its own for each session.
+fn serve(declaring: &Declaring, happens: &UnboundedSender<Event>, keep: &Keep) -> (Arc<Sessions>, Arc<Gateway>) {
+    let (config, hears, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
+    let held = Held::default();
+    let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
+    let back = Arc::clone(&itself);
+    let sessions = Arc::new(Sessions::new(
+        Box::new(move |_| Server::new(config.lock().unwrap_or_else(PoisonError::into_inner).clone())),
+        Arc::new(move |stream, fact: &Report| {
+            if matches!(fact, Report::Ready) {
+                let _ = hears.send(Event::Ready(stream));
+            }
+        }),
+        Arc::new(move |stream, message| {
+            let sessions = back.get().and_then(Weak::upgrade);
+            held.sift(message, sessions.and_then(|sessions| sessions.arrivals(stream)))
+        }),
+        Arc::new(|_, _, _| {}),
+        Arc::new(move |stream, passing| {
+            keep.see(stream, passing);
+            let _ = match passing {
+                Passing::Opened => Ok(()),
+                Passing::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
+                Passing::Closed(_) => sees.send(Event::Closed(stream)),
+            };
+        }),
+    ));
+    let _ = itself.set(Arc::downgrade(&sessions));
+    let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, Access::default(), MOST_BODY);
+    (sessions, gateway)
+}
+
+/// A survey with all that it takes.
+struct Conducted {
+    course: Course,
+    began: Instant,
+    argv: Vec<OsString>,
+    env: Vec<(&'static str, OsString)>,
+    declaring: Declaring,
+    sessions: Arc<Sessions>,
+    keep: Keep,
+    happens: UnboundedSender<Event>,
+    events: UnboundedReceiver<Event>,
+    host: Option<Host>,
+    starts: usize,
+    /// The end of what the client said.
+    said: Arc<Mutex<Vec<u8>>>,
+    is_verbose: bool,
+}
+
+impl Conducted {
+    async fn conduct(&mut self) -> Result<(), CommandError> {
+        let mut orders = self.course.begin(self.began.elapsed());
+        loop {
+            for order in std::mem::take(&mut orders) {
+                match order {
+                    Order::Start(besides, rooms) => {
+                        *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
+                            besides,
+                            declare: rooms,
+                            revisions: Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy).collect(),
+                            ..Config::default()
+                        };
+                        self.start()?;
+                    }
+                    Order::Send(stream, fired) => {
+                        let arrivals = self.sessions.arrivals(stream);
+                        // A session that has gone is told of as such.
+                        let _ = arrivals.map(|arrivals| arrivals.send(Arrival::Order(vec![fired])));
+                    }
+                    Order::Finish => self.finish().await,
+                    Order::Over => return Ok(()),
+                }
+            }
+            let due = self.course.next_wake().unwrap_or(Duration::MAX);
+            let rest = due.saturating_sub(self.began.elapsed());
+            let event = tokio::time::timeout(rest, self.events.recv()).await;
+            let now = self.began.elapsed();
+            orders = match event {
+                Ok(Some(Event::Passed(stream, way, bytes))) => self.course.pass(now, stream, way, &bytes),
+                Ok(Some(Event::Ready(stream))) => self.course.ready(now, stream),
+                Ok(Some(Event::Closed(stream))) => self.course.closed(now, stream),
+                Ok(Some(Event::Ended(start, end))) if start == self.starts => {
+                    self.host = None;
+                    self.course.ended(now, end)
+                }
+                Ok(Some(Event::Ended(..))) => Vec::new(),
+                Ok(None) | Err(_) => self.course.wake(now),
+            };
+        }
+    }
+
+    fn start(&mut self) -> Result<(), CommandError> {
+        self.starts += 1;
+        let (start, happens, keep) = (self.starts, self.happens.clone(), self.keep.clone());
+        let (said, is_verbose) = (Arc::clone(&self.said), self.is_verbose);
+        let says = move |bytes: &[u8]| {
+            if is_verbose {
+                copy_out(bytes);
+            }
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend_from_slice(bytes);
+            let gone = said.len().saturating_sub(TAIL);
+            said.drain(..gone);
+        };
+        let ended = move |end: End| {
+            keep.note(&json!({"client": {"start": start, "end": end}}));
+            let _ = happens.send(Event::Ended(start, end));
+        };
+        self.keep.note(&json!({"client": {"start": start}}));
+        let host = Host::start(&self.argv, &self.env, says, ended).map_err(|error| internal(&error))?;
+        self.host = Some(host);
+        Ok(())
+    }
+
+    /// Ends the client; what happens meanwhile concerns nobody.
+    async fn finish(&mut self) {
+        let Some(host) = self.host.take() else { return };
+        host.stop();
+        let parted = tokio::time::timeout(PARTING, async {
+            while let Some(event) = self.events.recv().await {
+                if matches!(event, Event::Ended(start, _) if start == self.starts) {
+                    return;
+                }
+            }
+        });
+        if parted.await.is_err() {
+            note("the client does not end; going on without waiting for it");
+        }
+    }
+
+    fn failed(&self, failure: &Failure) -> CommandError {
+        let told =
+            |end: &Option<End>| end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"));
+        let error = |text: String| CommandError::new(ErrorKind::Peer, text);
+        let error = match failure {
+            Failure::NeverCame(Some(End { unstarted: Some(why), .. })) => {
+                return error(format!("the client cannot be started: {why}"))
+                    .hint("give its command behind --, as in: mcpreel survive -- python client.py {}");
+            }
+            Failure::NeverCame(end) => error(format!("the client never came to the server: {}", told(end)))
+                .hint("the server's command is appended to the client's, or stands for {}, {command}, {json} or {url} in it")
+                .hint("it is in the client's environment as MCPREEL_SERVER and MCPREEL_SERVER_URL too")
+                .hint("-v shows all that the client says; --connect gives it more time"),
+            Failure::NoHandshake(end) => {
+                error(format!("the client began a handshake and did not end it, whatever was declared: {}", told(end)))
+                    .hint("`mcpreel show` shows how far it came; -v shows all that the client says")
+            }
+            Failure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
+                .hint("have it fall back to a revision with a handshake, 2025-11-25 or older"),
+        };
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = String::from_utf8_lossy(&said);
+        match said.lines().rev().find(|line| !line.trim().is_empty()) {
+            Some(last) => error.hint(format!("the last that it said: {}", last.trim())),
+            None => error,
+        }
+    }
+}
+
+/// What the client says, to standard error; its line ends stay.
+fn copy_out(bytes: &[u8]) {
+    let shown: Vec<String> = String::from_utf8_lossy(bytes).split('\n').map(visible_text).collect();
+    let _ = write!(std::io::stderr(), "{}", shown.join("\n"));
+}
+
+fn internal(error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Internal, format!("cannot try the client: {error}"))
+}
+
+/// How the client finds the server.
+struct Address {
+    words: Vec<OsString>,
+    url: String,
+}
+
+impl Address {
+    /// The command line as a shell writes it.
+    fn line(&self) -> OsString {
+        let quoted = self.words.iter().filter_map(|word| shlex::bytes::try_quote(word.as_bytes()).ok());
+        let words: Vec<_> = quoted.map(std::borrow::Cow::into_owned).collect();
+        OsString::from_vec(words.join(&b' '))
+    }
+
+    /// The entry of a configuration.
+    fn json(&self) -> String {
+        let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy()).collect();
+        json!({"command": words.first(), "args": words.get(1..)}).to_string()
+    }
+
+    /// The client's command with the server in its places, or else at its end.
+    fn put_into(&self, argv: &[OsString]) -> Vec<OsString> {
+        let (line, json) = (self.line(), self.json());
+        let values = [("{command}", line.as_bytes()), ("{json}", json.as_bytes()), ("{url}", self.url.as_bytes())];
+        let mut placed = false;
+        let mut words = Vec::new();
+        for word in argv {
+            if word == "{}" {
+                placed = true;
+                words.extend(self.words.iter().cloned());
+                continue;
+            }
+            let mut text = word.as_bytes().to_vec();
+            for (name, value) in values {
+                let replaced = replace(&text, name.as_bytes(), value);
+                placed |= replaced != text;
+                text = replaced;
+            }
+            words.push(OsString::from_vec(text));
+        }
+        if !placed {
+            words.extend(self.words.iter().cloned());
+        }
+        words
+    }
+}
+
+fn replace(text: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.windows(name.len()).position(|found| found == name) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(value);
+        rest = &rest[at + name.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// A folder of the user's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, CommandError> {
+        let name = format!("mcpreel-survive-{}-{:08x}", std::process::id(), fastrand::u32(..));
+        // A socket's path must be short.
+        let path = Path::new("/tmp").join(OsStr::new(&name));
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|error| CommandError::writing(&path, &error)).map(|()| Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(argv: &[&str]) -> Vec<String> {
+        let server =
+            Address { words: ["/bin/it", "__plug", "/a b"].map(OsString::from).into(), url: "http://h/mcp".into() };
+        let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
+        server.put_into(&argv).into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn the_server_stands_where_the_client_takes_it() {
+        assert_eq!(placed(&["c", "x"]), ["c", "x", "/bin/it", "__plug", "/a b"]);
+        assert_eq!(placed(&["c", "{}", "-q"]), ["c", "/bin/it", "__plug", "/a b", "-q"]);
+        assert_eq!(placed(&["c", "--s={command}"]), ["c", "--s=/bin/it __plug '/a b'"]);
+        assert_eq!(placed(&["c", "{url}", "{a{}"]), ["c", "http://h/mcp", "{a{}"]);
+        assert_eq!(placed(&["c", "{\"m\":{json}}"])[1], r#"{"m":{"command":"/bin/it","args":["__plug","/a b"]}}"#);
+    }
+}

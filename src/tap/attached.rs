@@ -81,9 +81,16 @@ pub async fn run(
     };
     drop(to_client);
     written.await.unwrap_or(Ok(())).and(ended)?;
-    link.close();
-    while link.receive().await != Incoming::Closed {}
+    let_end(&mut link).await;
     Ok(())
+}
+
+/// Lets the server end. What it says is heard by nobody any more, so that one that does not end is not waited for for
+/// ever.
+async fn let_end(link: &mut Link) {
+    link.close();
+    let all = async { while link.receive().await != Incoming::Closed {} };
+    let _ = tokio::time::timeout(FAREWELL, all).await;
 }
 
 /// A message that is put in, and the way it goes.
@@ -268,6 +275,12 @@ mod tests {
         let asked = server.await.expect("ends");
         assert_eq!(asked.len(), 2);
         assert_eq!(*out.0.lock().expect("not poisoned"), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_end_is_not_waited_for_for_ever() {
+        let (mut ours, _theirs) = Link::pair();
+        tokio::time::timeout(2 * FAREWELL, let_end(&mut ours)).await.expect("given up");
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ use crate::extension::mcpe::patterns::{is_odd, matches};
 use crate::extension::server::chore::{Chore, End, Outcome, Script};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -120,10 +121,13 @@ fn work(command: &str, events: &Receiver<String>) {
     let folder = std::env::current_dir().unwrap_or_default();
     let options = Options { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
     let chores = Chores::new(options);
+    // The command is the user's own, unlike a subscriber's handler: it finds all that the user's commands find.
+    let told = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let environment: Vec<(String, String)> = std::env::vars_os().filter_map(told).collect();
     for (number, input) in (0..).zip(events) {
         let (tell, told) = channel();
-        let (arguments, environment) = (Vec::new(), Vec::new());
-        let script = Script { text: command.to_owned(), arguments, environment, folder: None, input, limit: LIMIT };
+        let (text, environment) = (command.to_owned(), environment.clone());
+        let script = Script { text, arguments: Vec::new(), environment, folder: None, input, limit: LIMIT };
         chores.attend((0, number), Chore::Script(script), move |outcome| drop(tell.send(outcome)));
         if let Ok(outcome) = told.recv()
             && let Some(why) = failure(&outcome)

@@ -16,6 +16,7 @@ use crate::host::engine::{Done, Order, Output};
 use crate::host::prompt::Prompt;
 use std::collections::VecDeque;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 use transcript::{Repeats, Streamed};
 
@@ -61,17 +62,30 @@ enum Happened {
     Interrupted,
 }
 
-/// Ctrl-C, or a request to end.
-async fn interruption() {
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
+/// Ctrl-C, or a request to end: heard from the beginning, so that none is missed while something is printed.
+struct Ends {
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+}
+
+impl Ends {
+    /// Within a runtime.
+    fn listen() -> Self {
+        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            () = heard(&mut self.interrupt) => {}
+            () = heard(&mut self.terminate) => {}
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }
 
@@ -115,6 +129,7 @@ impl<'a> Talk<'a> {
 
     async fn go_on(&mut self) -> Result<(), CommandError> {
         self.lines.iter().for_each(Lines::ask);
+        let mut ends = Ends::listen();
         loop {
             // What was printed stands before whatever is typed next.
             self.context.printer.flush().map_err(CommandError::output)?;
@@ -125,7 +140,7 @@ impl<'a> Talk<'a> {
                     continue;
                 }
             }
-            let happened = self.next().await;
+            let happened = self.next(&mut ends).await;
             if !matches!(happened, Happened::Silence | Happened::Typed(_)) {
                 self.heard = Some(Instant::now());
             }
@@ -141,7 +156,7 @@ impl<'a> Talk<'a> {
         self.waiting.is_none() && !is_busy
     }
 
-    async fn next(&mut self) -> Happened {
+    async fn next(&mut self, ends: &mut Ends) -> Happened {
         // Lines of a pipe are a script: each is read when the one before is done.
         let may_read = self.is_interactive() || self.is_free() && self.queue.is_empty();
         let is_waited_for = !self.runner.is_idle() && self.replying.is_none();
@@ -153,7 +168,7 @@ impl<'a> Talk<'a> {
             typed = typed(&mut self.lines), if may_read => Happened::Typed(typed),
             () = sleep_until(self.waiting) => Happened::Waited,
             () = sleep_until(silence) => Happened::Silence,
-            () = interruption() => Happened::Interrupted,
+            () = ends.next() => Happened::Interrupted,
         }
     }
 

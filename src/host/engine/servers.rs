@@ -286,18 +286,19 @@ impl Host {
     }
 
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
-        self.calls.remove(&(server, handle));
         match self.owners.get(&(server, handle)).copied() {
-            // A late answer is the room's still.
-            Some(owner @ Owner::Room(..)) => {
-                self.given_up.push_back((server, handle));
-                if self.given_up.len() > MOST_GIVEN_UP {
-                    self.given_up.pop_front().and_then(|oldest| self.owners.remove(&oldest));
-                }
-                self.replied(now, server, owner, &Reply::TimedOut, b"");
-            }
             Some(owner) => {
-                self.owners.remove(&(server, handle));
+                // A late answer is still its room's, and that of all rooms where a tool was called.
+                self.given_up.push_back((server, handle));
+                if self.given_up.len() > MOST_GIVEN_UP
+                    && let Some(oldest) = self.given_up.pop_front()
+                {
+                    self.owners.remove(&oldest);
+                    self.calls.remove(&oldest);
+                }
+                if !matches!(owner, Owner::Room(..)) {
+                    self.owners.remove(&(server, handle));
+                }
                 self.replied(now, server, owner, &Reply::TimedOut, b"");
             }
             None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),

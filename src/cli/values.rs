@@ -45,7 +45,10 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
         None => word.as_bytes().to_vec(),
     };
     let text = text.trim_ascii().to_vec();
-    crate::wire::json::check(&text).map_err(|reason| CommandError::usage(format!("{word}: not JSON: {reason}")))?;
+    crate::wire::json::check(&text).map_err(|reason| {
+        CommandError::usage(format!("{word}: not JSON: {reason}"))
+            .hint("quotes around the whole keep those within: '{\"key\":[\"v\"]}'")
+    })?;
     Ok(text)
 }
 

@@ -156,7 +156,7 @@ pub enum Output {
         reason: String,
     },
     /// The new session is open.
-    Renewed(Handshake),
+    Renewed(Box<Handshake>),
     /// A request will not be answered; with no handle, the connection could not be opened or is gone.
     Failed {
         /// The request, where it is one request's failure.

@@ -116,7 +116,7 @@ impl ClientEngine {
         self.era = handshake.era;
         self.version = handshake.version_text.clone();
         out.push(match std::mem::replace(&mut self.stage, Stage::Ready) {
-            Stage::Renewing => Output::Renewed(handshake),
+            Stage::Renewing => Output::Renewed(Box::new(handshake)),
             _ => Output::Ready(handshake),
         });
         for held in std::mem::take(&mut self.held) {

@@ -210,7 +210,7 @@ impl Host {
         match output {
             ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
             ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
-            ClientOutput::Renewed(handshake) => self.renewed(now, server, handshake),
+            ClientOutput::Renewed(handshake) => self.renewed(now, server, *handshake),
             ClientOutput::Answered { handle, message, latency, method, late } => {
                 self.called(now, server, handle, &message);
                 match self.owners.remove(&(server, handle)) {

@@ -38,11 +38,14 @@ impl Streamed {
 /// So many texts are remembered between two orders' ends; others are told as they come.
 const MOST_REPEATED: usize = 1024;
 
+/// A text, and who tells it of whom.
+type Cause = (Option<ServerId>, &'static str, &'static str, String);
+
 /// What servers can make the host tell over and over: told once between two orders' ends, then counted. Only the same
 /// text is a repeat.
 #[derive(Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<(Option<ServerId>, &'static str, &'static str, String), (Fact, u64)>,
+    told: BTreeMap<Cause, (Fact, u64)>,
 }
 
 impl Repeats {

@@ -249,6 +249,39 @@ fn a_session_that_is_gone_is_opened_anew_once() {
 }
 
 #[test]
+fn a_host_sets_a_server_up_anew_that_was_started_again() {
+    let stage = Stage::new();
+    let opened = Arc::new(Mutex::new(0));
+    let web = Web::start(move |asked| match asked.what().as_str() {
+        "initialize" => {
+            let mut opened = opened.lock().expect("no panic");
+            *opened += 1;
+            let result = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "events": {}},
+                "serverInfo": {"name": "scripted", "version": "1"}});
+            Reply::result(asked, result).with("Mcp-Session-Id", &format!("s-{opened}"))
+        }
+        "notifications/initialized" => Reply::empty(202),
+        "ping" if asked.header("mcp-session-id") == Some("s-1") => Reply::error(404, asked, -32001),
+        "ping" => Reply::result(asked, json!({})),
+        "tools/list" => Reply::result(asked, json!({"tools": [{"name": "events_subscribe", "inputSchema": {}}]})),
+        "tools/call" => Reply::result(asked, json!({"content": [], "structuredContent": {"subscriptionId": "a"}})),
+        _ => no_tools(asked),
+    });
+    let server = format!("w={}", web.url("/mcp"));
+    let set = ["--set", "mcpe.subscribe=mail.*", "--era", "legacy"];
+    let steps = ["--do", "/wait 200ms", "--do", "/request w ping", "--do", "/wait 300ms"];
+    let told = stage.run(&[&["host", "-s", &server][..], &set, &steps].concat(), "");
+    assert_eq!(told.code(), 0, "{told:?}");
+    let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: it is set up anew";
+    assert!(told.out().contains(renewed) && told.out().contains("answer> {}"), "{told:?}");
+    let called = |session: &str| {
+        let of = |asked: &&Asked| asked.method() == "tools/call" && asked.header("mcp-session-id") == Some(session);
+        web.asked().iter().filter(of).count()
+    };
+    assert_eq!((called("s-1"), called("s-2")), (1, 1), "{told:?}");
+}
+
+#[test]
 fn a_message_that_is_sent_as_it_is_hears_that_the_session_is_gone() {
     let stage = Stage::new();
     let web = Web::start(legacy("2025-11-25", Some("s"), |asked| match asked.method() {

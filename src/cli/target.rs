@@ -71,7 +71,9 @@ impl Target {
     /// What one word stands for where several servers are named: a URL, or a command with its arguments as a shell
     /// would split them.
     pub fn of_word(word: &str) -> Result<Self, CommandError> {
-        let is_url = word.contains("://") || word.starts_with("unix:") || word.starts_with("tcp:");
+        // A command's arguments may hold URLs too.
+        let is_one = !word.trim().contains(char::is_whitespace);
+        let is_url = is_one && (word.contains("://") || word.starts_with("unix:") || word.starts_with("tcp:"));
         if is_url {
             return Ok(Self { url: Some(word.to_owned()), ..Self::default() });
         }
@@ -252,4 +254,22 @@ pub fn span(text: &str) -> Result<Duration, String> {
     };
     let seconds = number.parse::<f64>().map_err(|_| "a time is like 500ms, 2s or 3m".to_owned())? * factor;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_a_url_only_as_a_whole() {
+        for (word, url, argv) in [
+            ("http://h/mcp", Some("http://h/mcp"), 0),
+            ("unix:/tmp/x.sock", Some("unix:/tmp/x.sock"), 0),
+            ("bridge --to http://h/mcp", None, 3),
+            ("tcp:relay x", None, 2),
+        ] {
+            let target = Target::of_word(word).expect("a server");
+            assert_eq!((target.url.as_deref(), target.argv.len()), (url, argv), "{word}");
+        }
+    }
 }

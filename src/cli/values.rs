@@ -45,7 +45,10 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
         None => word.as_bytes().to_vec(),
     };
     let text = text.trim_ascii().to_vec();
-    crate::wire::json::check(&text).map_err(|reason| CommandError::usage(format!("{word}: not JSON: {reason}")))?;
+    crate::wire::json::check(&text).map_err(|reason| {
+        CommandError::usage(format!("{word}: not JSON: {reason}"))
+            .hint("quotes around the whole keep those within: '{\"key\":[\"v\"]}'")
+    })?;
     Ok(text)
 }
 
@@ -86,8 +89,10 @@ fn member(word: &str) -> Result<(&str, Value), CommandError> {
         return Ok((name, Value::String(text_or_file(text)?)));
     };
     let text = text_or_file(text)?;
-    let value = serde_json::from_str(&text)
-        .map_err(|error| CommandError::usage(format!("{word:?}: what follows := is no JSON: {error}")))?;
+    let value = serde_json::from_str(&text).map_err(|error| {
+        CommandError::usage(format!("{word:?}: what follows := is no JSON: {error}"))
+            .hint("quotes around the whole keep those within: 'key:=[\"v\"]'; for a text without JSON write key=v")
+    })?;
     Ok((name, value))
 }
 
@@ -133,6 +138,8 @@ mod tests {
         assert_eq!(text(&["{\"n\": 1.0}"]), Ok("{\"n\": 1.0}".into()), "one object goes as it is");
         assert!(text(&["{\"n\":"]).expect_err("refused").contains("not JSON"));
         assert!(text(&["a:=x"]).expect_err("refused").contains("no JSON"));
+        let unquoted = params(&["key:=[v]".to_owned()]).expect_err("refused");
+        assert!(unquoted.hints.iter().any(|hint| hint.contains(r#"'key:=["v"]'"#)), "{:?}", unquoted.hints);
         assert!(text(&["alone"]).expect_err("refused").contains("no value"));
     }
 }

@@ -22,7 +22,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Any of these words, separated by commas or as a list.
     Set(&'static [&'static str]),
-    /// Words of any kind, separated by commas or as a list.
+    /// Words of any kind, separated by commas or as a list; a text that begins with `{` or `[` is JSON, which has commas
+    /// of its own: one word, or a list of words.
     Words,
 }
 
@@ -84,7 +85,7 @@ impl fmt::Display for Kind {
             Self::Time => out.write_str("a time like 500ms, or none"),
             Self::Choice(words) => out.write_str(&words.join(" | ")),
             Self::Set(words) => write!(out, "any of {}", words.join(", ")),
-            Self::Words => out.write_str("words"),
+            Self::Words => out.write_str("words with commas between them, or JSON: one object, or a list"),
         }
     }
 }
@@ -275,12 +276,21 @@ fn read(kind: Kind, value: &Value) -> Option<Setting> {
 
 fn words(value: &Value) -> Option<Vec<String>> {
     match value {
-        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-        _ => {
-            let words = value.as_str()?.split(',').map(str::trim);
-            Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
-        }
+        Value::Array(items) => items.iter().map(word).collect(),
+        Value::Object(_) => Some(vec![word(value)?]),
+        _ => match value.as_str()?.trim() {
+            text if text.starts_with(['{', '[']) => words(&serde_json::from_str(text).ok()?),
+            text => {
+                let words = text.split(',').map(str::trim);
+                Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+            }
+        },
     }
+}
+
+/// A word, where it is one: an object is a word as JSON.
+fn word(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned).or_else(|| value.is_object().then(|| value.to_string()))
 }
 
 fn parse_bytes(text: &str) -> Option<u64> {
@@ -321,6 +331,7 @@ mod tests {
         Knob { name: "most", kind: Kind::Bytes, default: "16k", text: "", source: "" },
         Knob { name: "how", kind: Kind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
         Knob { name: "some", kind: Kind::Set(&["one", "two"]), default: "one,two", text: "", source: "" },
+        Knob { name: "words", kind: Kind::Words, default: "", text: "", source: "" },
         Knob { name: "on", kind: Kind::Flag, default: "true", text: "", source: "" },
     ];
 
@@ -352,6 +363,24 @@ mod tests {
                 && policies.set(None, "room.some", &json!("")).is_ok()
         );
         assert!(policies.read(&json!({"everyone": {}})).is_err());
+    }
+
+    #[test]
+    fn json_among_words_keeps_its_commas() {
+        let filter = r#"{"eventTypes":["a.*"],"tags":["t"]}"#;
+        let mut policies = Policies::new([("room", KNOBS)]);
+        for (value, words) in [
+            (json!("a, b"), vec!["a", "b"]),
+            (json!(filter), vec![filter]),
+            (json!(format!("[{filter}, \"b,c\"]")), vec![filter, "b,c"]),
+            (json!([{"tags": ["t"]}, "b"]), vec![r#"{"tags":["t"]}"#, "b"]),
+        ] {
+            policies.set(None, "room.words", &value).expect("words");
+            assert_eq!(policies.of("room", "").words("words"), words);
+        }
+        for odd in [json!("{\"a\":"), json!("[1]"), json!(7)] {
+            assert!(policies.set(None, "room.words", &odd).is_err(), "{odd}");
+        }
     }
 
     #[test]

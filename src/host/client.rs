@@ -155,6 +155,8 @@ pub enum Output {
         /// How it was found out, as a sentence fragment.
         reason: String,
     },
+    /// The new session is open.
+    Renewed(Box<Handshake>),
     /// A request will not be answered; with no handle, the connection could not be opened or is gone.
     Failed {
         /// The request, where it is one request's failure.

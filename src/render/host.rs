@@ -74,7 +74,7 @@ pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
 
 /// How often something was told again, as a line.
 pub fn again(fact: &Fact, times: u64, servers: &[ServerView], palette: &Palette) -> String {
-    let more = Fact { text: format!("{times} more"), ..fact.clone() };
+    let more = Fact { text: format!("{times} more: {}", fact.text), ..fact.clone() };
     self::fact(&more, servers, palette)
 }
 

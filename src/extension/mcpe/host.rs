@@ -1,4 +1,4 @@
-//! The room's side in a host: subscriptions made for the user, and their events in the next prompt. Events wake
+//! The room's side in a host: subscriptions, whoever made them, and their events in the next prompt. Events wake
 //! the model only where the user routes them so (behaviour F3), and each stands there once, however many subscriptions
 //! it came by (E27).
 //!
@@ -7,7 +7,9 @@
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::extension::Side as Whose;
-use crate::extension::host::{Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, cut};
+use crate::extension::host::{
+    Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, ToolUse, cut,
+};
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
 use crate::extension::recent::Recent;
 use crate::extension::tool_outcome;
@@ -19,7 +21,12 @@ use std::time::Duration;
 const SLOT: &str = "mcpe.event";
 const SUBSCRIBE: &str = "events_subscribe";
 const UNSUBSCRIBE: &str = "events_unsubscribe";
+const UPDATE: &str = "events_update";
 const LIST: &str = "events_list";
+/// What the user can order.
+const ORDERS: &[&str] = &["subscribe", "unsubscribe", "events"];
+/// How members of a filter are called in short.
+const SHORT: [(&str, &str); 3] = [("types", "eventTypes"), ("tags", "tags"), ("priority", "priority")];
 /// How long a tool may take to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// For [`Source::wakes`].
@@ -85,19 +92,15 @@ pub static KNOBS: &[Knob] = &[
     },
 ];
 
-/// What a tool was called for.
-enum Asked {
-    Subscribe(Value),
-    Unsubscribe(String),
-    List,
-}
-
 /// A server with events.
 struct Source {
     policy: Policy,
     /// By id: the arguments that each was made with.
     subscriptions: BTreeMap<String, Value>,
-    asked: HashMap<u64, Asked>,
+    /// The tools that were called from here.
+    asked: HashMap<u64, &'static str>,
+    /// Until when the answers to subscribing may come, whoever subscribes.
+    subscribing: VecDeque<Duration>,
     /// Messages that came before the answer to the subscription they name (E10).
     parked: Vec<(String, String, Value)>,
     seen: Recent<String, ()>,
@@ -110,18 +113,61 @@ struct Source {
 }
 
 impl Source {
-    fn subscribes(&self) -> bool {
-        self.asked.values().any(|asked| matches!(asked, Asked::Subscribe(_)))
-    }
-
-    fn ask(&mut self, cx: &mut HostCx<'_>, server: ServerId, tool: &str, arguments: Value, asked: Asked) {
+    fn ask(&mut self, cx: &mut HostCx<'_>, server: ServerId, tool: &'static str, arguments: &Value) {
         let params = json!({"name": tool, "arguments": arguments});
         let token = cx.request(server, "tools/call", params, DEADLINE);
-        self.asked.insert(token, asked);
+        self.asked.insert(token, tool);
     }
 
-    fn subscribe(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: Value) {
-        self.ask(cx, server, SUBSCRIBE, arguments.clone(), Asked::Subscribe(arguments));
+    /// What a tool's result changes, whoever called it.
+    fn called(&mut self, cx: &mut HostCx<'_>, server: ServerId, used: &ToolUse, result: &Value) {
+        let outcome = tool_outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
+        let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
+        match used.tool.as_str() {
+            SUBSCRIBE => {
+                self.subscribing.pop_front();
+                self.subscribed(cx, server, &used.arguments, outcome);
+                self.drop_parked(cx, server);
+            }
+            UPDATE if outcome.is_object() && outcome["success"] != false => {
+                let Some(arguments) = self.subscriptions.get_mut(id) else { return };
+                for (name, value) in used.arguments.as_object().into_iter().flatten() {
+                    if name != "subscriptionId" {
+                        arguments[name.as_str()] = value.clone();
+                    }
+                }
+                let text = format!("subscription {id}: {}", about(arguments));
+                cx.tell("updated", Some(server), text, with_filter(outcome, arguments));
+            }
+            UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
+                self.subscriptions.remove(id);
+                cx.tell("unsubscribed", Some(server), format!("subscription {id}"), outcome);
+            }
+            _ => {}
+        }
+    }
+
+    /// A subscription is made: takes what overtook the answer.
+    fn subscribed(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value, outcome: Value) {
+        let Some(id) = outcome["subscriptionId"].as_str().map(str::to_owned) else { return };
+        let text = format!("subscription {id}: {}", about(arguments));
+        cx.tell("subscribed", Some(server), text, with_filter(outcome, arguments));
+        // Members are set in it later.
+        let kept = if arguments.is_object() { arguments.clone() } else { json!({}) };
+        self.subscriptions.insert(id.clone(), kept);
+        let (mine, others) = self.parked.drain(..).partition(|(parked, ..)| *parked == id);
+        self.parked = others;
+        let mine: Vec<(String, String, Value)> = mine;
+        mine.iter().for_each(|(_, method, params)| self.take(cx, server, &id, method, params));
+    }
+
+    /// Once nobody subscribes any more, what waited for a subscription has none.
+    fn drop_parked(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if self.subscribing.is_empty() {
+            for (id, method, _) in self.parked.drain(..) {
+                stray(cx, server, &method, &id);
+            }
+        }
     }
 
     /// A message for a subscription that is known.
@@ -136,7 +182,7 @@ impl Source {
                 let arguments = self.subscriptions.remove(id).unwrap_or_default();
                 cx.tell("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
                 if self.policy.flag("renew") {
-                    self.subscribe(cx, server, renewed(arguments));
+                    self.ask(cx, server, SUBSCRIBE, &renewed(arguments));
                 }
             }
         }
@@ -250,13 +296,13 @@ impl Side {
             let text = format!("{word:?} is no route: PATTERN=prompt, note, none or wake");
             cx.tell("malformed", Some(server), text, Value::Null);
         }
-        let (subscriptions, asked, parked, waiting) = Default::default();
-        let seen = Recent::new(MOST_SEEN);
+        let (subscriptions, asked, subscribing, parked) = Default::default();
+        let (seen, waiting, wakes) = (Recent::new(MOST_SEEN), VecDeque::new(), VecDeque::new());
         let mut source =
-            Source { policy, subscriptions, asked, parked, seen, waiting, is_waking: false, wakes: VecDeque::new() };
+            Source { policy, subscriptions, asked, subscribing, parked, seen, waiting, is_waking: false, wakes };
         for word in wanted {
-            match filter(&word) {
-                Ok(filter) => source.subscribe(cx, server, json!({"filter": filter})),
+            match filter(&word).and_then(|filter| subscription(&json!({"filter": filter}))) {
+                Ok(arguments) => source.ask(cx, server, SUBSCRIBE, &arguments),
                 Err(why) => cx.tell("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
             }
         }
@@ -266,18 +312,12 @@ impl Side {
     fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
         let (server, source) = self.source(cx, params)?;
         match order {
-            "subscribe" => {
-                let mut arguments = params.clone();
-                if let Some(members) = arguments.as_object_mut() {
-                    members.remove("server");
-                }
-                source.subscribe(cx, server, arguments);
-            }
+            "subscribe" => source.ask(cx, server, SUBSCRIBE, &subscription(params)?),
             "unsubscribe" => {
-                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?.to_owned();
-                source.ask(cx, server, UNSUBSCRIBE, json!({"subscriptionId": id}), Asked::Unsubscribe(id));
+                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?;
+                source.ask(cx, server, UNSUBSCRIBE, &json!({"subscriptionId": id}));
             }
-            _ => source.ask(cx, server, LIST, json!({}), Asked::List),
+            _ => source.ask(cx, server, LIST, &json!({})),
         }
         Ok(())
     }
@@ -323,14 +363,45 @@ impl HostSide for Side {
         let id = params["subscriptionId"].as_str().unwrap_or_default();
         match self.sources.get_mut(&server) {
             Some(source) if source.subscriptions.contains_key(id) => source.take(cx, server, id, method, &params),
-            Some(source) if source.subscribes() && source.parked.len() < MOST_PARKED => {
+            Some(source) if !source.subscribing.is_empty() && source.parked.len() < MOST_PARKED => {
                 source.parked.push((id.to_owned(), method.to_owned(), params));
             }
-            _ => cx.tell("stray", Some(server), format!("{method} for a subscription that nobody has"), {
-                json!({"subscription": id})
-            }),
+            _ => stray(cx, server, method, id),
         }
         true
+    }
+
+    /// Whoever subscribes, its answer is waited for.
+    fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, _params: &mut Value) -> Result<(), String> {
+        if let (SUBSCRIBE, Some(server)) = (used.tool.as_str(), used.server)
+            && let Some(source) = self.sources.get_mut(&server)
+        {
+            source.subscribing.push_back(cx.now.saturating_add(DEADLINE));
+        }
+        Ok(())
+    }
+
+    fn called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
+        let Some(server) = used.server else { return };
+        // Who subscribes may be quicker than the list of a server's tools.
+        if used.tool == SUBSCRIBE && !self.sources.contains_key(&server) {
+            self.greet(cx, server);
+        }
+        if let Some(source) = self.sources.get_mut(&server) {
+            source.called(cx, server, used, result);
+        }
+    }
+
+    fn wake(&mut self, cx: &mut HostCx<'_>) {
+        for (server, source) in &mut self.sources {
+            source.subscribing.retain(|until| *until > cx.now);
+            source.drop_parked(cx, *server);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Duration> {
+        let waits = self.sources.values().filter(|source| !source.parked.is_empty());
+        waits.filter_map(|source| source.subscribing.front().copied()).min()
     }
 
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
@@ -340,28 +411,22 @@ impl HostSide for Side {
             // An answer may still come, and with it a subscription.
             Reply::TimedOut => return cx.tell("timed out", Some(server), "no answer in time", Value::Null),
             Reply::Failed(why) => {
-                source.asked.remove(&token);
-                return cx.tell("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+                cx.tell("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+                if source.asked.remove(&token) == Some(SUBSCRIBE) {
+                    source.subscribing.pop_front();
+                    source.drop_parked(cx, server);
+                }
+                return;
             }
         };
-        let Some(asked) = source.asked.remove(&token) else { return };
+        let Some(tool) = source.asked.remove(&token) else { return };
         let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
         let outcome = tool_outcome(&content).filter(|_| envelope.error.is_none() && !envelope.tool_error);
-        match (asked, outcome) {
-            (Asked::Subscribe(arguments), Some(outcome)) if outcome["subscriptionId"].is_string() => {
-                let id = outcome["subscriptionId"].as_str().unwrap_or_default().to_owned();
-                cx.tell("subscribed", Some(server), format!("subscription {id}"), outcome);
-                source.subscriptions.insert(id.clone(), arguments);
-                let (mine, others) = source.parked.drain(..).partition(|(parked, ..)| *parked == id);
-                source.parked = others;
-                let mine: Vec<(String, String, Value)> = mine;
-                mine.iter().for_each(|(_, method, params)| source.take(cx, server, &id, method, params));
-            }
-            (Asked::Unsubscribe(id), Some(outcome)) if outcome["success"] != false => {
-                source.subscriptions.remove(&id);
-                cx.tell("unsubscribed", Some(server), format!("subscription {id}"), outcome);
-            }
-            (Asked::List, Some(outcome)) => {
+        // What a result changes is done already, as with results of calls that others made.
+        match (tool, outcome) {
+            (SUBSCRIBE, Some(outcome)) if outcome["subscriptionId"].is_string() => {}
+            (UNSUBSCRIBE, Some(outcome)) if outcome["success"] != false => {}
+            (LIST, Some(outcome)) => {
                 let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
                 cx.tell("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
             }
@@ -371,18 +436,20 @@ impl HostSide for Side {
                 cx.tell("refused", Some(server), text, outcome.unwrap_or_default());
             }
         }
-        if !source.subscribes() {
-            for (id, method, _) in source.parked.drain(..) {
-                let text = format!("{method} for a subscription that nobody has");
-                cx.tell("stray", Some(server), text, json!({"subscription": id}));
-            }
+        if tool == SUBSCRIBE && envelope.error.is_some() {
+            source.subscribing.pop_front();
+            source.drop_parked(cx, server);
         }
     }
 
-    /// `subscribe` with a subscription's members, `unsubscribe` with `subscription`, `events`; each with `server` where
+    fn orders(&self) -> &'static [&'static str] {
+        ORDERS
+    }
+
+    /// `subscribe` with a subscription's members, those of its filter also in short ([`SHORT`]), `unsubscribe` with `subscription`, `events`; each with `server` where
     /// several have events.
     fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
-        matches!(order, "subscribe" | "unsubscribe" | "events").then(|| self.ordered(cx, order, params))
+        ORDERS.contains(&order).then(|| self.ordered(cx, order, params))
     }
 
     fn state(&self) -> Value {
@@ -406,6 +473,71 @@ fn filter(word: &str) -> Result<Value, String> {
         true => serde_json::from_str(word).map_err(|error| error.to_string()),
         false => Ok(json!({"eventTypes": [word]})),
     }
+}
+
+/// A subscription as the user gives it: with the words of its filter in short or as they are sent.
+fn subscription(params: &Value) -> Result<Value, String> {
+    let mut arguments = params.as_object().cloned().unwrap_or_default();
+    arguments.remove("server");
+    for (short, name) in SHORT {
+        let Some(words) = arguments.remove(short) else { continue };
+        let split = |text: &str| -> Value { text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect() };
+        let words = words.as_str().map(split).unwrap_or(words);
+        if let Some(filter) = arguments.entry("filter").or_insert_with(|| json!({})).as_object_mut() {
+            filter.insert(name.to_owned(), words);
+        }
+    }
+    let arguments = Value::Object(arguments);
+    let short = SHORT.map(|(short, _)| short);
+    known_only(&arguments, "tool:events_subscribe:arguments", &short)?;
+    known_only(&arguments["filter"], "Filter", &[])?;
+    let misfits = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
+    match misfits.first() {
+        None => Ok(arguments),
+        Some(misfit) => {
+            // A schema's own words name only some of what may stand there.
+            let known = match misfit.place.starts_with("/filter/priority") {
+                true => format!("; there are: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
+                false => String::new(),
+            };
+            Err(format!("a subscription cannot be that: {misfit}{known}"))
+        }
+    }
+}
+
+/// Refuses members that a definition of the room's schemas does not name.
+fn known_only(value: &Value, definition: &str, others: &[&str]) -> Result<(), String> {
+    let known = DESCRIPTOR.schemas.document()["$defs"][definition]["properties"].as_object();
+    let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
+    match value.as_object().into_iter().flatten().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((unknown, _)) => Err(format!("a subscription has no {unknown:?}; there are: {}", known.join(", "))),
+    }
+}
+
+/// What a subscription is to, in words.
+fn about(arguments: &Value) -> String {
+    let list = |name: &str| {
+        let words = arguments["filter"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "every type".to_owned());
+    let more = ["tags", "priority"].map(|name| (name, list(name)));
+    let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
+    types + &more.collect::<String>()
+}
+
+/// A result, and what it is about.
+fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
+    if let Some(members) = outcome.as_object_mut() {
+        members.entry("filter").or_insert_with(|| arguments["filter"].clone());
+    }
+    outcome
+}
+
+fn stray(cx: &mut HostCx<'_>, server: ServerId, method: &str, id: &str) {
+    let text = format!("{method} for a subscription that nobody has");
+    cx.tell("stray", Some(server), text, json!({"subscription": id}));
 }
 
 /// The same subscription once more: without the end that has passed.

@@ -115,9 +115,10 @@ impl ClientEngine {
     pub(super) fn open_as(&mut self, now: Duration, handshake: Handshake, out: &mut Vec<Output>) {
         self.era = handshake.era;
         self.version = handshake.version_text.clone();
-        if std::mem::replace(&mut self.stage, Stage::Ready) != Stage::Renewing {
-            out.push(Output::Ready(handshake));
-        }
+        out.push(match std::mem::replace(&mut self.stage, Stage::Ready) {
+            Stage::Renewing => Output::Renewed(Box::new(handshake)),
+            _ => Output::Ready(handshake),
+        });
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Request(mut open) => {

@@ -460,6 +460,7 @@ fn a_session_that_is_over_is_opened_anew_once_for_a_request() {
     assert!(methods[0].contains("notifications/initialized"), "{methods:?}");
     assert!(methods[1].contains(r#""id":5,"method":"a/b""#) && methods[2].contains(r#""id":6,"method":"c/d""#));
     assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "it is told once: {out:?}");
+    assert!(out.iter().any(|output| matches!(output, Output::Renewed(new) if new.era == Era::Legacy)), "{out:?}");
     assert_eq!(failure(&client.session_over(ms(5), b"5", "again")), (Some(first), "again".to_owned()));
     let answered = client.receive(ms(6), br#"{"jsonrpc":"2.0","id":6,"result":{}}"#);
     assert!(matches!(&answered[..], [Output::Answered { handle, .. }] if *handle == second));

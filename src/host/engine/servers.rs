@@ -16,6 +16,10 @@ const MOST_GIVEN_UP: usize = 1024;
 /// So many lists of tools a server is asked for in [`LIST_PAUSE`] at most.
 const MOST_LISTS: u32 = 8;
 const LIST_PAUSE: Duration = Duration::from_secs(1);
+/// So often a server's sessions are set up anew in [`RENEWALS_TIME`] at most: what is sent for that finds out again
+/// where a server keeps none.
+const MOST_RENEWALS: u32 = 3;
+const RENEWALS_TIME: Duration = Duration::from_secs(60);
 /// Pages of tools that are read at most.
 const MOST_PAGES: u32 = 64;
 
@@ -54,6 +58,9 @@ pub(super) struct Server {
     /// How many lists were asked for since this time.
     lists: u32,
     listed_at: Duration,
+    /// How many sessions were opened anew since this time.
+    renewals: u32,
+    renewed_at: Duration,
 }
 
 impl Server {
@@ -85,6 +92,8 @@ impl Server {
             list_changed: false,
             lists: 0,
             listed_at: Duration::ZERO,
+            renewals: 0,
+            renewed_at: Duration::ZERO,
         }
     }
 
@@ -201,6 +210,7 @@ impl Host {
         match output {
             ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
             ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
+            ClientOutput::Renewed(handshake) => self.renewed(now, server, *handshake),
             ClientOutput::Answered { handle, message, latency, method, late } => {
                 self.called(now, server, handle, &message);
                 match self.owners.remove(&(server, handle)) {
@@ -237,18 +247,55 @@ impl Host {
     }
 
     fn opened(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
-        let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
+        let Some((text, data)) = self.introduce(server, handshake) else { return };
+        self.tell("connected", Some(server), text, data);
+        self.set_up(now, server);
+    }
+
+    /// A server knows nothing of the session before: for the rooms it goes and comes. What they had asked is on its way
+    /// again, and they still hear of it.
+    fn renewed(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
+        let Some((text, mut data)) = self.introduce(server, handshake) else { return };
+        let Some(found) = self.servers.get_mut(server.0) else { return };
+        if now.saturating_sub(found.renewed_at) >= RENEWALS_TIME {
+            (found.renewals, found.renewed_at) = (0, now);
+        }
+        found.renewals += 1;
+        let is_set_up = found.renewals <= MOST_RENEWALS;
+        data["set_up"] = is_set_up.into();
+        let outcome = match is_set_up {
+            true => "it is set up anew",
+            false => "it has dropped too many within a minute, so it is not set up anew",
+        };
+        self.tell("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
+        if is_set_up {
+            self.ask_rooms(now, |side, cx| {
+                side.disconnected(cx, server);
+                false
+            });
+            self.set_up(now, server);
+        }
+    }
+
+    /// Takes in what a server says of itself; in words and in members, what it speaks.
+    fn introduce(&mut self, server: ServerId, handshake: Handshake) -> Option<(String, Value)> {
+        let (found, view) = (self.servers.get_mut(server.0)?, self.views.get_mut(server.0)?);
         view.own_name = handshake.server_info["name"].as_str().unwrap_or_default().to_owned();
-        view.declared.server = handshake.server_capabilities.clone();
+        view.declared.server = handshake.server_capabilities;
         view.declared.ready = true;
         view.is_legacy = handshake.era == Era::Legacy;
         view.is_open = true;
-        let has_tools = handshake.server_capabilities.get("tools").is_some();
-        found.state = if has_tools { State::Listing } else { State::Ready };
-        found.instructions = handshake.instructions.clone();
+        found.instructions = handshake.instructions;
         let text = format!("{}: {} {}", view.name, handshake.era.name(), handshake.version_text);
         let data = json!({"era": handshake.era.name(), "version": handshake.version_text, "notes": handshake.notes});
-        self.tell("connected", Some(server), text, data);
+        Some((text, data))
+    }
+
+    /// Has the rooms greet a server, and asks for its tools.
+    fn set_up(&mut self, now: Duration, server: ServerId) {
+        let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
+        let has_tools = view.declared.server.get("tools").is_some();
+        found.state = if has_tools { State::Listing } else { State::Ready };
         self.ask_rooms(now, |side, cx| {
             side.connected(cx, server);
             false
@@ -286,18 +333,19 @@ impl Host {
     }
 
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
-        self.calls.remove(&(server, handle));
         match self.owners.get(&(server, handle)).copied() {
-            // A late answer is the room's still.
-            Some(owner @ Owner::Room(..)) => {
-                self.given_up.push_back((server, handle));
-                if self.given_up.len() > MOST_GIVEN_UP {
-                    self.given_up.pop_front().and_then(|oldest| self.owners.remove(&oldest));
-                }
-                self.replied(now, server, owner, &Reply::TimedOut, b"");
-            }
             Some(owner) => {
-                self.owners.remove(&(server, handle));
+                // A late answer is still its room's, and that of all rooms where a tool was called.
+                self.given_up.push_back((server, handle));
+                if self.given_up.len() > MOST_GIVEN_UP
+                    && let Some(oldest) = self.given_up.pop_front()
+                {
+                    self.owners.remove(&oldest);
+                    self.calls.remove(&oldest);
+                }
+                if !matches!(owner, Owner::Room(..)) {
+                    self.owners.remove(&(server, handle));
+                }
                 self.replied(now, server, owner, &Reply::TimedOut, b"");
             }
             None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),

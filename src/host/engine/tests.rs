@@ -773,3 +773,37 @@ fn what_never_answers_takes_no_more_memory_with_each_turn() {
     assert!(stage.host.owners.len() <= 1024 && stage.host.given_up.len() <= 1024);
     assert!(stage.host.history.len() <= 64);
 }
+
+#[test]
+fn a_new_session_is_told_and_set_up_anew_but_not_without_end() {
+    let script = server(json!({"tools": {}, "events": {}}), |method, params, id| match method {
+        "tools/list" => result(id, &json!({"tools": [{"name": "events_subscribe"}]})),
+        "tools/call" => result(id, &json!({"content": [], "structuredContent": {"subscriptionId": params["name"]}})),
+        _ => silent(method, params, id),
+    });
+    let mut stage = stage(vec![("a", script)], &[("mcpe.subscribe", None, json!("a.*"))]);
+    let subscriptions = |stage: &Stage| stage.sent.iter().filter(|(_, text)| text.contains("a.*")).count();
+    let renew = |stage: &mut Stage| {
+        let outputs = stage
+            .host
+            .order(stage.now, Order::Request { server: "a".to_owned(), method: "ping".to_owned(), params: json!({}) });
+        stage.play(outputs);
+        let ping: Value = serde_json::from_str(&stage.sent.last().expect("a ping").1).expect("JSON");
+        assert_eq!(ping["method"], "ping");
+        let outputs = stage.host.session_over(stage.now, ServerId(0), ping["id"].to_string().as_bytes(), "HTTP 404");
+        stage.play(outputs);
+        let again = stage.sent.iter().rfind(|(_, text)| text.contains("ping")).expect("asked again").1.clone();
+        let again: Value = serde_json::from_str(&again).expect("JSON");
+        stage.says(0, &json!({"jsonrpc": "2.0", "id": again["id"], "result": {}}));
+        stage.told("renewed").last().expect("told").data["set_up"] == true
+    };
+    assert_eq!(subscriptions(&stage), 1);
+    assert!(renew(&mut stage));
+    assert_eq!((subscriptions(&stage), stage.told("subscribed").len(), stage.told("connected").len()), (2, 2, 1));
+    assert!(matches!(stage.done.last(), Some(Done::Answer(_))), "{:?}", stage.done);
+    let outcomes: Vec<bool> = (0..3).map(|_| renew(&mut stage)).collect();
+    assert_eq!((outcomes, subscriptions(&stage)), (vec![true, true, false], 4));
+    stage.now += Duration::from_secs(60);
+    assert!(renew(&mut stage));
+    assert_eq!(subscriptions(&stage), 5);
+}

@@ -7,6 +7,7 @@ use crate::wire::Envelope;
 struct Bench {
     side: Side,
     view: ServerView,
+    now: Duration,
     tokens: u64,
     wishes: Vec<Wish>,
 }
@@ -23,7 +24,7 @@ impl Bench {
         let declared = Declared { server, tools, ..Declared::default() };
         let view =
             ServerView { name: "s".to_owned(), declared, is_legacy: true, is_open: true, ..ServerView::default() };
-        let mut bench = Self { side: Side::new(&policies), view, tokens: 0, wishes: Vec::new() };
+        let mut bench = Self { side: Side::new(&policies), view, now: Duration::ZERO, tokens: 0, wishes: Vec::new() };
         bench.with(|side, cx| side.connected(cx, SERVER));
         assert!(bench.wishes.is_empty(), "nothing is known before the list of tools is there");
         bench.with(|side, cx| side.listed(cx, SERVER));
@@ -37,11 +38,38 @@ impl Bench {
         Self::new(set, json!({"events": {"maxSubscriptions": 9}}), &[SUBSCRIBE])
     }
 
+    /// Asks the side, and shows it each tool that it calls thereby, as the engine does.
     fn with<T>(&mut self, ask: impl FnOnce(&mut Side, &mut HostCx<'_>) -> T) -> T {
+        let before = self.wishes.len();
+        let answer = self.ask(ask);
+        let sent: Vec<ToolUse> = self.wishes[before..].iter().filter_map(tool_use).collect();
+        sent.iter().for_each(|used| self.gate(used));
+        answer
+    }
+
+    fn gate(&mut self, used: &ToolUse) {
+        self.ask(|side, cx| side.gate(cx, used, &mut json!({}))).expect("it refuses none");
+    }
+
+    /// Somebody else calls a tool, which answers so.
+    fn others(&mut self, tool: &str, arguments: Value, outcome: &Value) {
+        let used = ToolUse { server: Some(SERVER), tool: tool.to_owned(), arguments, output: None };
+        self.gate(&used);
+        self.ask(|side, cx| side.called(cx, &used, &json!({"structuredContent": outcome, "content": []})));
+    }
+
+    fn fact(&self, what: &str) -> Option<&str> {
+        self.wishes.iter().rev().find_map(|wish| match wish {
+            Wish::Tell(fact) if fact.what == what => Some(fact.text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut Side, &mut HostCx<'_>) -> T) -> T {
         let (servers, names) = (std::slice::from_ref(&self.view), ("p", "s"));
         let model = ModelView::default();
         let mut cx =
-            HostCx::new(Duration::ZERO, 1, servers, (names.0, names.1, &model), (&mut self.tokens, &mut self.wishes));
+            HostCx::new(self.now, 1, servers, (names.0, names.1, &model), (&mut self.tokens, &mut self.wishes));
         ask(&mut self.side, cx.of("mcpe"))
     }
 
@@ -60,6 +88,9 @@ impl Bench {
         let text = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
         let envelope = Envelope::scan(text.as_bytes());
         let reply = Reply::Answered { envelope: &envelope, latency: Duration::ZERO };
+        let is_it = |wish: &&Wish| matches!(wish, Wish::Request { token: own, .. } if *own == token);
+        let used = self.wishes.iter().find(is_it).and_then(tool_use).expect("a tool was called");
+        self.with(|side, cx| side.called(cx, &used, result));
         self.with(|side, cx| side.replied(cx, SERVER, token, &reply));
     }
 
@@ -93,6 +124,12 @@ impl Bench {
     fn order(&mut self, order: &str, params: &Value) -> Option<Result<(), String>> {
         self.with(|side, cx| side.order(cx, order, params))
     }
+}
+
+fn tool_use(wish: &Wish) -> Option<ToolUse> {
+    let Wish::Request { server, params, .. } = wish else { return None };
+    let tool = params["name"].as_str().expect("a tool").to_owned();
+    Some(ToolUse { server: Some(*server), tool, arguments: params["arguments"].clone(), output: None })
 }
 
 fn event(id: &str) -> Value {
@@ -245,4 +282,65 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     });
     assert_eq!((wakes(&bench), held), (0, Some(json!("too many"))));
     assert_eq!(bench.prompt().len(), 1);
+}
+
+#[test]
+fn f3_events_of_subscriptions_that_others_make_count_as_the_hosts_own() {
+    let mut bench = Bench::plain(&[("mcpe.renew", json!(true))]);
+    bench.event("m", "0");
+    assert_eq!(bench.told("stray"), 1, "nobody subscribes");
+    // The event overtakes the answer to the model's call.
+    let call =
+        |tool: &str, arguments: Value| ToolUse { server: Some(SERVER), tool: tool.to_owned(), arguments, output: None };
+    let used = call(SUBSCRIBE, json!({"filter": {"eventTypes": ["github.*"], "tags": ["ci"]}}));
+    bench.gate(&used);
+    bench.event("m", "1");
+    assert_eq!((bench.told("event"), bench.told("stray")), (0, 1));
+    let granted = json!({"content": [{"type": "text", "text": json!({"subscriptionId": "m"}).to_string()}]});
+    bench.with(|side, cx| side.called(cx, &used, &granted));
+    bench.event("m", "2");
+    assert_eq!(bench.fact("subscribed"), Some("subscription m: github.*; tags: ci"));
+    assert_eq!((bench.told("event"), bench.told("stray")), (2, 1));
+    assert_eq!(bench.prompt().len(), 2);
+    // What is changed is what is made again, and what is ended is over.
+    bench.others(UPDATE, json!({"subscriptionId": "m", "filter": {"tags": ["x"]}}), &json!({"status": "active"}));
+    assert_eq!(bench.fact("updated"), Some("subscription m: every type; tags: x"));
+    bench.hear(EXPIRED, &json!({"subscriptionId": "m"}));
+    assert_eq!(bench.called(SUBSCRIBE).expect("made again").1, &json!({"filter": {"tags": ["x"]}}));
+    bench.others(SUBSCRIBE, json!({}), &json!({"subscriptionId": "n"}));
+    bench.others(UNSUBSCRIBE, json!({"subscriptionId": "n"}), &json!({"success": true}));
+    assert_eq!(bench.told("unsubscribed"), 1);
+}
+
+#[test]
+fn e10_what_waits_for_an_answer_that_never_comes_is_told_in_time() {
+    let mut bench = Bench::plain(&[]);
+    let used = ToolUse { server: Some(SERVER), tool: SUBSCRIBE.to_owned(), arguments: json!({}), output: None };
+    bench.gate(&used);
+    assert_eq!(bench.side.next_wake(), None, "nothing waits");
+    bench.event("a", "1");
+    assert_eq!(bench.side.next_wake(), Some(DEADLINE));
+    bench.now = DEADLINE;
+    bench.with(|side, cx| side.wake(cx));
+    assert_eq!((bench.told("stray"), bench.side.next_wake()), (1, None));
+}
+
+#[test]
+fn e5_a_subscription_is_ordered_in_short_and_checked() {
+    let mut bench = Bench::plain(&[]);
+    assert_eq!(bench.side.orders(), ["subscribe", "unsubscribe", "events"]);
+    let short = json!({"server": "s", "types": "a.*, b.*", "tags": ["x"], "priority": "high"});
+    bench.order("subscribe", &short).expect("known").expect("asked");
+    let sent = json!({"filter": {"eventTypes": ["a.*", "b.*"], "tags": ["x"], "priority": ["high"]}});
+    assert_eq!(bench.called(SUBSCRIBE).expect("asked").1, &sent);
+    for (odd, words) in [
+        (json!({"type": "a"}), ["\"type\"", "delivery", "types"]),
+        (json!({"filter": {"types": ["a"]}}), ["\"types\"", "eventTypes", "tags"]),
+        (json!({"priority": "huge"}), ["/filter/priority/0", "huge", "critical"]),
+        (json!({"filter": "a", "types": "b"}), ["/filter", "object", "\"a\""]),
+    ] {
+        let why = bench.order("subscribe", &odd).expect("known").expect_err("refused");
+        assert!(words.iter().all(|word| why.contains(word)), "{why}");
+    }
+    assert_eq!(bench.called(SUBSCRIBE).expect("asked").0, 1, "nothing else was sent");
 }

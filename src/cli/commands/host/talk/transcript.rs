@@ -35,10 +35,17 @@ impl Streamed {
     }
 }
 
-/// What servers can make the host tell over and over: told once between two orders' ends, then counted.
+/// So many texts are remembered between two orders' ends; others are told as they come.
+const MOST_REPEATED: usize = 1024;
+
+/// A text, and who tells it of whom.
+type Cause = (Option<ServerId>, &'static str, &'static str, String);
+
+/// What servers can make the host tell over and over: told once between two orders' ends, then counted. Only the same
+/// text is a repeat.
 #[derive(Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<(Option<ServerId>, &'static str, &'static str), (Fact, u64)>,
+    told: BTreeMap<Cause, (Fact, u64)>,
 }
 
 impl Repeats {
@@ -47,12 +54,14 @@ impl Repeats {
         if !render::host::is_refusal(fact) {
             return true;
         }
-        let key = (fact.server, fact.room, fact.what);
+        let key = (fact.server, fact.room, fact.what, fact.text.clone());
+        let is_full = self.told.len() >= MOST_REPEATED;
         match self.told.get_mut(&key) {
             Some((_, times)) => {
                 *times += 1;
                 false
             }
+            None if is_full => true,
             None => self.told.insert(key, (fact.clone(), 0)).is_none(),
         }
     }
@@ -237,5 +246,30 @@ impl Talk<'_> {
             Format::Human => render::host::done(done, &palette),
         };
         if text.is_empty() { Ok(()) } else { self.print(&text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_text_folds() {
+        let fact = |text: &str| Fact {
+            room: "mcpe",
+            what: "stray",
+            server: Some(ServerId(0)),
+            text: text.to_owned(),
+            data: Value::Null,
+        };
+        let mut repeats = Repeats::default();
+        let told: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
+        assert_eq!(told, [true, true, false, false]);
+        assert_eq!(repeats.take(), [(fact("a"), 2)]);
+        assert!(repeats.takes(&fact("a")), "it begins anew");
+        for text in 0..MOST_REPEATED {
+            repeats.takes(&fact(&text.to_string()));
+        }
+        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.told.len() == MOST_REPEATED);
     }
 }

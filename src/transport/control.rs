@@ -190,7 +190,8 @@ pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
 }
 
 /// A connection into a live session: what is sent goes toward `toward` (`server` or `client`), and the answers to
-/// requests, and what comes before them, come in. `in_stream` is the stream that is meant, or 0 for the only one. Must be called within a tokio runtime.
+/// requests, and what comes before them, come in. `in_stream` is the stream that is meant, or 0 for the only one.
+/// Must be called within a tokio runtime.
 pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
     let stream = UnixStream::connect(socket)?;
     stream.set_nonblocking(true)?;

@@ -308,6 +308,12 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     let asked = r#"{"jsonrpc":"2.0","id":1,"method":"nothing/known"}"#;
     let refused = stage.run(&["fire", "raw", asked, "--as", "server", "--session", "host-memory"], "");
     assert_eq!((refused.code(), refused.out().contains("-32601")), (1, true), "{refused:?}");
+    // What streams on the way to an answer belongs to who asked, as the answer does.
+    let asked = ["fire", "inference", "hello there", "--stream", "--session", "host-memory", "--format", "json"];
+    let told = stage.ok(&asked).json();
+    assert!(told["chunks"].as_u64() > Some(0) && told["chunks_agree"] == true, "{told}");
+    assert!(told["content"].as_str().is_some_and(|said| !said.is_empty()), "{told}");
+    stage.ok(&["fire", "push", "--text", "once", "--session", "host-memory"]);
     let live = stage.ok(&["show", "--session", "host-memory", "ext:conversation"]);
     assert!(live.out().contains("conversation/userMessage"), "{live:?}");
     host.write("/quit\n");
@@ -323,7 +329,11 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
         methods.contains(&json!("tools/call")) && methods.contains(&json!("notifications/reminder")),
         "{methods:?}"
     );
-    assert_eq!(stage.run(&["validate", "t.reel"], "").code(), 0);
+    let count = |method: &str| methods.iter().filter(|found| **found == method).count();
+    assert_eq!((count("push/event"), count("inference/request")), (2, 2), "requests and their answers: {methods:?}");
+    assert!(count("inference/chunk") > 0, "{methods:?}");
+    let checked = stage.run(&["validate", "t.reel"], "");
+    assert!(checked.code() == 0 && !checked.out().contains("unanswered"), "{checked:?}");
 }
 
 #[test]

@@ -243,6 +243,10 @@ fn a_push_goes_into_a_tapped_session_and_into_a_server() {
     assert_eq!(unanswered.code(), 1);
     let lines: Vec<String> = unanswered.out().lines().map(str::to_owned).collect();
     assert_eq!((&*lines[1], &*lines[2]), ("answer  → none", "time    20.0 ms"), "{lines:?}");
+    let words = ["fire", "push", "--text", "x", "--answer-timeout", "300ms", "--session", "serve"];
+    let unanswered = stage.run(&words, "");
+    assert_eq!((unanswered.code(), unanswered.out().lines().nth(1)), (1, Some("answer  → none")), "{unanswered:?}");
+    assert!(!unanswered.err().contains("os error"), "{unanswered:?}");
     client.end();
     assert_eq!(methods(&injected(&stage)), [("s2c", "push/event"), ("c2s", "push/event"), ("s2c", "push/event")]);
 }

@@ -300,6 +300,21 @@ fn a_signal_ends_the_overlay_and_its_server_and_the_reel_is_whole() {
 }
 
 #[test]
+fn a_server_that_dies_of_a_signal_is_mirrored() {
+    let stage = stage();
+    stage.write("plain.py", format!("import os\nopen('pid', 'w').write(str(os.getpid()))\n{PLAIN}"));
+    for (name, number) in [("KILL", 9), ("TERM", 15)] {
+        let mut client = start(&stage);
+        meet(&mut client);
+        let pid = String::from_utf8(stage.read("pid")).expect("text");
+        let killed = std::process::Command::new("kill").args(["-s", name, pid.trim()]).status().expect("kill runs");
+        assert!(killed.success());
+        assert_eq!(client.end_with_open_stdin().code(), 128 + number, "{name}");
+        std::fs::remove_file(stage.path("o.reel")).expect("removed");
+    }
+}
+
+#[test]
 fn a_tool_that_the_server_lacks_is_told_and_so_is_a_folder_that_is_not_there() {
     let stage = stage();
     stage.write("overlay.yaml", "conversation:\n  - {tool: recal}\n");
@@ -323,6 +338,13 @@ fn a_wrong_file_is_told_with_its_line_and_nothing_starts() {
     let words = told.err();
     assert!(words.contains("overlay.yaml:4:11: ") && words.contains("there is no kind \"remind\""), "{words}");
     assert!(!stage.path("o.reel").exists() && !stage.path("heard").exists());
+    stage.write("overlay.yaml", "rules:\n  - when: {every: 1s}\n    fire: {kind: reminder, body: x, bodi: y}\n");
+    let told = stage.run(&["overlay", "--check", "overlay.yaml"], "");
+    let words = told.err();
+    assert!(
+        told.code() == 3 && words.contains("overlay.yaml:3:11: ") && words.contains("no member \"bodi\""),
+        "{words}"
+    );
     let told = stage.run(&["overlay", "--check", "gone.yaml"], "");
     assert_eq!(told.code(), 3, "{told:?}");
     stage.write("overlay.yaml", "conversation: [{tool: '{tool}'}]");

@@ -15,6 +15,7 @@ use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
+use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -294,23 +295,31 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
 const SLACK: Duration = Duration::from_secs(7);
 
 /// Puts a message into a session, toward `server` or `client`, and waits for what comes of it: an answer with its
-/// latency where it asks for one, else only that it was sent.
-pub fn send(live: &Live, toward: &str, message: &str, timeout: Duration) -> Result<Option<Answer>, CommandError> {
+/// latency where it asks for one, else only that it was sent. Notifications about it that come before go to `before`.
+pub fn send(
+    live: &Live,
+    toward: &str,
+    message: &str,
+    timeout: Duration,
+    mut before: impl FnMut(&[u8]),
+) -> Result<Option<Answer>, CommandError> {
     let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     let request = json!({"op": "send", "toward": toward, "stream": live.stream, "message": message, "wait_ms": wait});
     let mut told = Value::Null;
     ask(live, &request, timeout.saturating_add(SLACK), |answer| {
+        let earlier = answer["before"].as_str().map(|text| before(text.as_bytes()));
         told = answer;
-        false
+        earlier.is_some()
     })?;
     let latency = told["latency_ms"].as_f64().unwrap_or_default();
     let latency = Duration::try_from_secs_f64(latency / 1e3).unwrap_or_default();
     Ok(told["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
 }
 
-/// Has a session of `serve` fire something of its own; each fact that comes of it is told.
+/// Has a session of `serve` fire something of its own; each fact that comes of it is told. The error is a timeout where
+/// nothing more was told for as long as `patience`.
 pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
-    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), patience.saturating_add(SLACK), |answer| {
+    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), patience, |answer| {
         told(&answer["fact"]);
         answer["last"] == false
     })
@@ -333,6 +342,9 @@ fn ask(
     });
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
+        (None, Err(error)) if matches!(error.kind(), WouldBlock | TimedOut) => {
+            (ErrorKind::Timeout, format!("no answer within {patience:?}"))
+        }
         (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),
     };

@@ -75,6 +75,16 @@ fn empty() -> Value {
 impl Plain {
     const KINDS: [&str; 4] = ["log", "changed", "notification", "request"];
 
+    /// What may stand beside a kind of MCP's; nothing for another's.
+    const fn members(kind: &str) -> &'static [&'static str] {
+        match kind.as_bytes() {
+            b"log" => &["level", "data"],
+            b"changed" => &["uri"],
+            b"notification" | b"request" => &["method", "params"],
+            _ => &[],
+        }
+    }
+
     fn method(&self) -> &str {
         match self {
             Self::Log { .. } => "notifications/message",
@@ -108,14 +118,27 @@ impl Fired {
     }
 
     fn check_in(&self, rooms: &Rooms) -> Result<(), String> {
-        if Plain::KINDS.contains(&self.kind.as_str()) {
-            return self.plain().map(drop);
-        }
         let known: Vec<&str> = rooms.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {
             return Err(format!("there is no kind {:?}: the kinds are {}", self.kind, known.join(", ")));
         }
+        self.check_members(rooms)?;
+        if Plain::KINDS.contains(&self.kind.as_str()) {
+            return self.plain().map(drop);
+        }
         rooms.check_fire(&self.kind, &self.params()).map_err(|misfit| format!("{}: {misfit}", self.kind))
+    }
+
+    /// A member that nobody reads is a slip of the pen.
+    fn check_members(&self, rooms: &Rooms) -> Result<(), String> {
+        let schema = rooms.fire_schema(&self.kind);
+        let known: Vec<&str> = match Plain::members(&self.kind) {
+            [] => schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect(),
+            plain => plain.to_vec(),
+        };
+        let Some(unknown) = self.params.keys().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        let there_is = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+        Err(format!("{}: there is no member {unknown:?}; beside kind it may have {there_is}", self.kind))
     }
 
     fn plain(&self) -> Result<Plain, String> {

@@ -4,13 +4,25 @@
 use super::inject::{Injections, Key, Refused, Sifted, Taken};
 use crate::wire::Direction;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What is called with an answer's text, or with `None` once its time is over.
-pub type Deliver = Box<dyn FnOnce(Option<&[u8]>) + Send>;
+/// What comes of a request that was put in.
+#[derive(Clone, Copy, Debug)]
+pub enum Came<'a> {
+    /// A notification about it, before the answer.
+    Before(&'a [u8]),
+    /// The answer.
+    Answer(&'a [u8]),
+    /// Nothing: its time is over.
+    Nothing,
+}
+
+/// What is called with all that comes; the answer, or that there is none, is the last.
+pub type Deliver = Arc<dyn Fn(Came<'_>) + Send + Sync>;
 
 /// Somebody who waits for an answer.
+#[derive(Clone)]
 pub struct Waiting {
     /// Whose request it is: the connection's number.
     pub owner: u64,
@@ -52,18 +64,26 @@ impl Answers {
     /// Hands what answers an injected request to who waits for it; the rest of the message goes on, if there is any. A
     /// request may have been put into "the" stream, without naming it.
     pub fn keep(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        self.keep_recorded(stream, direction, message, |_| {})
+    }
+
+    /// The same where what goes on is recorded later on its way: what does not is given to `record` here.
+    pub fn keep_recorded(
+        &self,
+        stream: u32,
+        direction: Direction,
+        message: Vec<u8>,
+        record: impl Fn(&[u8]),
+    ) -> Option<Vec<u8>> {
         for stream in [stream, 0] {
-            match self.sift(stream, direction, &message) {
-                Sifted::Pass => {}
-                Sifted::Taken(taken) => {
-                    Self::deliver(taken);
-                    return None;
-                }
-                Sifted::Cut(rest, taken) => {
-                    Self::deliver(taken);
-                    return Some(rest);
-                }
-            }
+            let (rest, taken) = match self.sift(stream, direction, &message) {
+                Sifted::Pass => continue,
+                Sifted::Taken(taken) => (None, taken),
+                Sifted::Cut(rest, taken) => (Some(rest), taken),
+            };
+            taken.iter().for_each(|taken| record(taken.message));
+            Self::deliver(taken);
+            return rest;
         }
         Some(message)
     }
@@ -72,7 +92,8 @@ impl Answers {
     pub fn deliver(taken: Vec<Taken<'_, Waiting>>) {
         for answer in taken {
             if let Some(waiting) = answer.waiting {
-                (waiting.deliver)(Some(answer.message));
+                let came = if answer.is_answer { Came::Answer } else { Came::Before };
+                (waiting.deliver)(came(answer.message));
             }
         }
     }
@@ -85,7 +106,7 @@ impl Answers {
                 table.open().filter(|(_, waiting)| is_over(waiting)).map(|(key, _)| key.clone()).collect();
             keys.iter().filter_map(|key| table.give_up(key)).collect()
         });
-        over.into_iter().for_each(|waiting| (waiting.deliver)(None));
+        over.into_iter().for_each(|waiting| (waiting.deliver)(Came::Nothing));
     }
 
     /// When the next request of an owner is to be given up.

@@ -129,7 +129,12 @@ impl Session for Desk {
 /// What of a message goes on: answers to what was put in do not.
 fn keep(desk: Option<&Desk>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
     match desk.filter(|desk| desk.answers.awaits(direction)) {
-        Some(desk) => desk.answers.keep(desk.stream, direction, message),
+        // What the client says is recorded where it goes on; what the server says was, where it came from.
+        Some(desk) => desk.answers.keep_recorded(desk.stream, direction, message, |taken| {
+            if direction == Direction::ClientToServer {
+                desk.record(direction, taken);
+            }
+        }),
         None => Some(message),
     }
 }

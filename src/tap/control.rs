@@ -5,7 +5,7 @@
 //!
 //! Never: what a message means beyond its envelope.
 
-use super::answers::{Answers, Waiting};
+use super::answers::{Answers, Came, Waiting};
 use super::inject::request_id;
 use crate::wire::Direction;
 use crate::wire::span::millis;
@@ -271,17 +271,18 @@ fn send(
         return Ok(());
     };
     let (theirs, tag) = (Arc::clone(outbox), tag.clone());
-    let deliver = move |answer: Option<&[u8]>| {
-        theirs.push(&match answer {
-            Some(text) => {
+    let deliver = move |came: Came<'_>| {
+        theirs.push(&match came {
+            Came::Before(text) => json!({"tag": tag, "before": String::from_utf8_lossy(text)}),
+            Came::Answer(text) => {
                 let latency = millis(now.elapsed());
                 json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
             }
-            None => json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true}),
+            Came::Nothing => json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true}),
         });
     };
     let key = (stream, toward, id);
-    let waiting = Waiting { owner, until: now + wait, deliver: Box::new(deliver) };
+    let waiting = Waiting { owner, until: now + wait, deliver: Arc::new(deliver) };
     desk.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
     outbox.look();
     // Where it was given up meanwhile, that was told.

@@ -1,4 +1,5 @@
 //! Requests that were put into a live session and wait for their answers, and what an answer is recognised by. Pure.
+//! A notification that names such a request in its `requestId` (a chunk of an answer that streams) belongs to it too.
 //!
 //! Whoever puts a request in makes its id: a string `mcpreel-XXXXXXXX-N` whose eight hexadecimal digits are random, so
 //! that it is never one of the peers' own. An answer with such an id is taken out again, also when it comes after its
@@ -6,7 +7,7 @@
 //!
 //! Never: sockets, clocks.
 
-use crate::wire::{Direction, Envelope, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{HashMap, VecDeque};
 
 /// How the id of every injected request begins.
@@ -59,6 +60,8 @@ pub struct Taken<'m, T> {
     pub message: &'m [u8],
     /// What was remembered of its request; `None` where nobody waits any more.
     pub waiting: Option<T>,
+    /// Whether it is the answer; else it comes before it.
+    pub is_answer: bool,
 }
 
 /// The requests that wait.
@@ -82,7 +85,7 @@ pub fn request_id(message: &[u8]) -> Result<Option<Box<str>>, Refused> {
     let envelope = Envelope::scan(message);
     match envelope.kind {
         MessageKind::Batch => Err(Refused::Batch),
-        MessageKind::Request => match envelope.id.map(crate::wire::Id::key) {
+        MessageKind::Request => match envelope.id.map(Id::key) {
             Some(IdKey::Text(id)) if is_marked(&id) => Ok(Some(id)),
             _ => Err(Refused::Id),
         },
@@ -100,7 +103,7 @@ pub fn is_marked(id: &str) -> bool {
         && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-impl<T> Injections<T> {
+impl<T: Clone> Injections<T> {
     /// Notes a request before it goes out.
     pub fn ask(&mut self, key: Key, waiting: T) -> Result<(), Refused> {
         if self.open.contains_key(&key) || self.late.contains(&key) {
@@ -172,21 +175,33 @@ impl<T> Injections<T> {
         message: &'m [u8],
         envelope: &Envelope<'_>,
     ) -> Option<Taken<'m, T>> {
-        let IdKey::Text(id) = envelope.id.filter(|_| envelope.kind.is_response())?.key() else { return None };
+        let is_answer = envelope.kind.is_response();
+        let may_be = is_answer || envelope.kind == MessageKind::Notification;
+        let IdKey::Text(id) = named(envelope).filter(|_| may_be)? else { return None };
         let key = (stream, direction.reversed(), id);
-        if let Some(waiting) = self.open.remove(&key) {
-            return Some(Taken { message, waiting: Some(waiting) });
+        let waiting = if is_answer { self.open.remove(&key) } else { self.open.get(&key).cloned() };
+        if waiting.is_none() {
+            let place = self.late.iter().position(|late| *late == key)?;
+            if is_answer {
+                self.late.remove(place);
+            }
         }
-        let place = self.late.iter().position(|late| *late == key)?;
-        self.late.remove(place);
-        Some(Taken { message, waiting: None })
+        Some(Taken { message, waiting, is_answer })
     }
 }
 
-/// Whether a message has an id that only who injects makes.
+/// Whether a message has an id that only who injects makes, or is about a request with such an id.
 pub fn is_ours(message: &[u8]) -> bool {
-    let id = || Envelope::scan(message).id.map(crate::wire::Id::key);
-    may_be_answer(message) && matches!(id(), Some(IdKey::Text(id)) if is_marked(&id))
+    may_be_answer(message) && matches!(named(&Envelope::scan(message)), Some(IdKey::Text(id)) if is_marked(&id))
+}
+
+/// The request that a message is, answers, or, as a notification, is about.
+fn named(envelope: &Envelope<'_>) -> Option<IdKey> {
+    let about = || match envelope.kind {
+        MessageKind::Notification => json::first_member(envelope.params?, "requestId").map(Id),
+        _ => None,
+    };
+    envelope.id.or_else(about).map(Id::key)
 }
 
 /// Whether bytes can hold an answer to an injected request: a quick look that most lines do not pass.
@@ -233,7 +248,7 @@ mod tests {
         assert_eq!(injections.sift(1, ServerToClient, answer), Sifted::Pass);
         let request = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"ping"}"#;
         assert_eq!(injections.sift(0, ServerToClient, request), Sifted::Pass, "a request answers nothing");
-        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: Some(7) }]);
+        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: Some(7), is_answer: true }]);
         assert_eq!(injections.sift(0, ServerToClient, answer), taken);
         assert_eq!(injections.sift(0, ServerToClient, answer), Sifted::Pass);
         assert!(!injections.awaits(ServerToClient));
@@ -246,8 +261,26 @@ mod tests {
         assert_eq!(injections.ask(key(ID), 8), Err(Refused::Used));
         assert!(injections.awaits(ServerToClient));
         let answer = br#"{"id":"mcpreel-0123abcd-1","error":{}}"#;
-        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: None }]);
+        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: None, is_answer: true }]);
         assert_eq!(injections.sift(0, ServerToClient, answer), taken);
+    }
+
+    #[test]
+    fn what_comes_before_an_answer_is_taken_and_the_answer_is_waited_for_still() {
+        let mut injections = asked();
+        let chunk = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-1"}}"#;
+        let other = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-2"}}"#;
+        assert!(is_ours(chunk) && !is_ours(br#"{"method":"m","params":{"requestId":1,"x":"mcpreel-0123abcd-1"}}"#));
+        let taken = |waiting| Sifted::Taken(vec![Taken { message: &chunk[..], waiting, is_answer: false }]);
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.sift(0, ServerToClient, other), Sifted::Pass, "another's");
+        assert_eq!(injections.sift(0, ClientToServer, chunk), Sifted::Pass, "the other way");
+        injections.give_up(&key(ID));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "nobody waits any more");
+        let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
+        assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::Taken(_)));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), Sifted::Pass);
     }
 
     #[test]
@@ -272,7 +305,7 @@ mod tests {
         match asked().sift(0, ServerToClient, mixed.as_bytes()) {
             Sifted::Cut(rest, taken) => {
                 assert_eq!(rest, br#"[{"id":1,"result":1},{"id":2,"result":2}]"#);
-                assert_eq!(taken, vec![Taken { message: ours.as_bytes(), waiting: Some(7) }]);
+                assert_eq!(taken, vec![Taken { message: ours.as_bytes(), waiting: Some(7), is_answer: true }]);
             }
             other => panic!("{other:?}"),
         }

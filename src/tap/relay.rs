@@ -323,7 +323,7 @@ mod tests {
             messages.forward(&early).expect("delivered");
             for number in 0..4 {
                 let until = Instant::now() + Duration::from_secs(60);
-                let waiting = Waiting { owner: 0, until, deliver: Box::new(|_| {}) };
+                let waiting = Waiting { owner: 0, until, deliver: Arc::new(|_| {}) };
                 let id = format!("mcpreel-0123abcd-{number}");
                 answers.ask((0, C2S, id.into()), waiting).expect("room");
             }

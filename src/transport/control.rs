@@ -190,7 +190,8 @@ pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
 }
 
 /// A connection into a live session: what is sent goes toward `toward` (`server` or `client`), and the answers to
-/// requests come in. `in_stream` is the stream that is meant, or 0 for the only one. Must be called within a tokio runtime.
+/// requests, and what comes before them, come in. `in_stream` is the stream that is meant, or 0 for the only one.
+/// Must be called within a tokio runtime.
 pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
     let stream = UnixStream::connect(socket)?;
     stream.set_nonblocking(true)?;
@@ -212,8 +213,9 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
         let mut lines = tokio::io::BufReader::new(reading).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             let told: Value = serde_json::from_str(&line).unwrap_or_default();
-            let came = match (told["answer"].as_str(), told["failed"].as_str()) {
-                (Some(answer), _) => Incoming::Message(answer.as_bytes().to_vec()),
+            let said = told["answer"].as_str().or_else(|| told["before"].as_str());
+            let came = match (said, told["failed"].as_str()) {
+                (Some(said), _) => Incoming::Message(said.as_bytes().to_vec()),
                 (None, Some(why)) => Incoming::Failed(why.to_owned()),
                 (None, None) => continue,
             };

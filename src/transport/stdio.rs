@@ -60,10 +60,19 @@ impl StdioServer {
 
     /// Waits for the server's end once its input is closed; asks it to end, then ends it, where it takes too long
     /// (X17: some servers stay alive at the end of input).
-    pub async fn end(mut self) -> Option<ExitStatus> {
-        if let Ok(status) = timeout(GRACE, self.child.wait()).await {
-            return status.ok();
+    pub async fn end(self) -> Option<ExitStatus> {
+        self.end_told().await.0
+    }
+
+    /// The same, and whether it had to be asked or ended: then a signal that its status tells of was ours.
+    pub async fn end_told(mut self) -> (Option<ExitStatus>, bool) {
+        match timeout(GRACE, self.child.wait()).await {
+            Ok(status) => (status.ok(), false),
+            Err(_) => (self.hurry().await, true),
         }
+    }
+
+    async fn hurry(&mut self) -> Option<ExitStatus> {
         if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
             let _ = kill_process(pid, Signal::TERM);
         }

@@ -105,8 +105,7 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
     tell_end(&recorder.finish(), &path, context);
-    // Where the client ended it, the signal that hurried the server is ours.
-    Ok(carried?.filter(|status| status.code().is_some()).map_or(Outcome::Clean, Outcome::Server))
+    Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
 }
 
 /// What is added, in words.
@@ -139,11 +138,14 @@ async fn carry(
         carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
         _ = terminate.recv() => Ok(()),
     };
-    let status = match process {
-        Some(process) => process.end().await,
-        None => None,
+    let (status, is_hurried) = match process {
+        Some(process) => process.end_told().await,
+        None => (None, false),
     };
+    // A signal that hurried the server is ours; of another it has died, whatever that did to its pipes.
+    let status = status.filter(|status| status.code().is_some() || !is_hurried);
     match carried {
+        _ if status.is_some_and(|status| status.signal().is_some()) => Ok(status),
         // The client has gone, which is how it ends.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(status),
         other => other.map(|()| status).map_err(|error| CommandError::new(ErrorKind::Peer, error.to_string())),

@@ -27,7 +27,8 @@ impl HostSession {
     /// The session, and what its host needs beside it.
     pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Attendant) {
         let (sender, put) = mpsc::channel(WAITING);
-        (Self { servers, queue, put: sender }, Attendant { watch: Box::new(TakeOut { answers }), put })
+        let watch = TakeOut { queue: Arc::clone(&queue), answers };
+        (Self { servers, queue, put: sender }, Attendant { watch: Box::new(watch), put })
     }
 
     fn streams(&self) -> Vec<u32> {
@@ -37,16 +38,29 @@ impl HostSession {
 
 /// Takes answers to what was put in out again.
 struct TakeOut {
+    queue: Arc<Queue>,
     answers: Arc<Answers>,
 }
 
 impl Watch for TakeOut {
     fn pass(&mut self, _: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        match self.answers.awaits(direction) {
-            true => self.answers.keep(stream_of(server), direction, message),
-            false => Some(message),
+        if !self.answers.awaits(direction) {
+            return Some(message);
         }
+        let stream = stream_of(server);
+        // What the host says is recorded on its way to the server; what servers say was, where it came from.
+        self.answers.keep_recorded(stream, direction, message, |taken| {
+            if direction == Direction::ClientToServer {
+                record(&self.queue, direction, stream, taken);
+            }
+        })
     }
+}
+
+/// Records a message that was put in, or that answers one.
+fn record(queue: &Queue, direction: Direction, stream: u32, message: &[u8]) {
+    let flags = Flags::toward(direction).with(Flags::INJECTED);
+    queue.push_ready(Ready { flags, ..Ready::about(EventKind::Message, stream) }, message);
 }
 
 fn stream_of(server: ServerId) -> u32 {
@@ -68,8 +82,7 @@ impl Session for HostSession {
         self.put.try_send((server, Into::Message(toward, message.to_vec()))).map_err(full)?;
         if toward == Direction::ServerToClient {
             // What goes to a server is recorded on its way; this has no way but to here.
-            let flags = Flags::toward(toward).with(Flags::INJECTED);
-            self.queue.push_ready(Ready { flags, ..Ready::about(EventKind::Message, stream) }, message);
+            record(&self.queue, toward, stream, message);
         }
         Ok(Put::Queued)
     }

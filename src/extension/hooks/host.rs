@@ -417,8 +417,13 @@ impl HostSide for Side {
         (firing.token, firing.text) = match given {
             Ok(text) => (None, Some(text)),
             Err(why) => {
-                let text = format!("the context_tool of hook {} gave nothing: {why}", firing.index);
-                cx.tell("tool failed", Some(server), text, json!({"index": firing.index, "reason": why}));
+                // An answer without any content is a tool's way to say that there is nothing now.
+                let is_empty = |result: &Value| result["content"] == json!([]) && result["isError"] != true;
+                let (what, text) = match output.as_ref().is_some_and(is_empty) {
+                    true => ("nothing to inject", format!("the context_tool of hook {} has nothing now", firing.index)),
+                    false => ("tool failed", format!("the context_tool of hook {} gave nothing: {why}", firing.index)),
+                };
+                cx.tell(what, Some(server), text, json!({"index": firing.index, "reason": why}));
                 (None, None)
             }
         };

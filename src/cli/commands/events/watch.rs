@@ -65,7 +65,7 @@ pub struct WatchArgs {
     #[arg(long)]
     no_reconnect: bool,
     /// End after so many events.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
     /// End after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = span)]

@@ -134,11 +134,21 @@ fn into_session(
         if session.text("role") == Some("serve") {
             let mut watch = Watch::new(emission.method());
             let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
-            live::fire(session, &fired, ways.common.answer_timeout(), |fact| {
+            let (patience, fired_at) = (ways.common.answer_timeout(), Instant::now());
+            let told = live::fire(session, &fired, patience, |fact| {
                 if watch.settles(fact) {
                     outcome = Some(fact.clone());
                 }
-            })?;
+            });
+            match told {
+                // The server may wait longer for the answer than its user does.
+                Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
+                    let (id, method) = (watch.open.iter().next(), emission.method());
+                    let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+                    outcome = Some(json!({"report": "unanswered", "id": id, "method": method, "after_us": after}));
+                }
+                told => told?,
+            }
         } else {
             outcome = beside(emission, session, done, &ways.common, context)?;
         }
@@ -183,7 +193,13 @@ fn beside(
     let own_id = Envelope::scan(&message).id.map(|id| String::from_utf8_lossy(id.0).into_owned());
     let id = format!("{}1", live::id_prefix());
     let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
-    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout) {
+    let own_id: Option<Value> = own_id.map(|id| serde_json::from_str(&id).unwrap_or_default());
+    let hear = |earlier: &[u8]| {
+        let (Some(own_id), Ok(mut earlier)) = (&own_id, serde_json::from_slice::<Value>(earlier)) else { return };
+        earlier["params"]["requestId"] = own_id.clone();
+        stand_in.take(|server| server.receive(Duration::ZERO, earlier.to_string().as_bytes()));
+    };
+    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout, hear) {
         Err(error) if error.kind == ErrorKind::Timeout => None,
         answer => answer?,
     };
@@ -193,7 +209,6 @@ fn beside(
     if let Some(own_id) = own_id {
         settled = match answer {
             Some(Answer { message, latency }) => {
-                let own_id = serde_json::from_str(&own_id).unwrap_or_default();
                 stand_in.take(|server| server.receive(latency, &with_members(&message, &[("id", own_id)]))).1
             }
             None => stand_in.take(|server| server.wake(timeout)).1,

@@ -187,7 +187,9 @@ fn into_session(
                 .hint("bytes that are no text can be sent to a server that is started for it, after --")
         })?;
         let toward = if args.side == Side::Server { "client" } else { "server" };
-        let answer = live::send(&session, toward, &text, args.client.timeout());
+        let answer = live::send(&session, toward, &text, args.client.timeout(), |earlier| {
+            context.printer.note(&format!("before the answer: {}", visible_text(&String::from_utf8_lossy(earlier))));
+        });
         if let Some(replaced) = replaced {
             context.printer.note(&replaced);
         }

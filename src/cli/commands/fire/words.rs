@@ -1,10 +1,13 @@
 //! What came of something that a server fired, in lines for people.
 
-use crate::render::line::{duration, visible_text};
+use crate::render::line::{duration, visible, visible_text};
 use serde_json::{Map, Value};
 
 /// Members of a fact that stand elsewhere than in its answer.
 const ELSEWHERE: &[&str] = &["report", "id", "method", "latency_us", "late", "deviations", "event_id", "label"];
+
+/// So many characters of a member are shown.
+const WIDEST: usize = 200;
 
 /// What was sent, the answer, the time that took, what is odd: each on its line, whatever a peer put into it.
 pub fn of(method: &str, fact: &Value) -> String {
@@ -60,8 +63,17 @@ fn answer(fact: &Value) -> String {
 fn members(fact: &Map<String, Value>) -> String {
     let others = fact.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !is_empty(value));
     let words: Vec<String> =
-        others.map(|(name, value)| format!("{} {}", name.replace('_', " "), bare(value))).collect();
+        others.map(|(name, value)| format!("{} {}", name.replace('_', " "), clipped(&bare(value)))).collect();
     words.join(", ")
+}
+
+/// On one line, as far as there is room.
+fn clipped(text: &str) -> String {
+    let mut line: String = text.chars().take(WIDEST).map(visible).collect();
+    if text.chars().nth(WIDEST).is_some() {
+        line.push('…');
+    }
+    line
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -72,6 +84,9 @@ fn is_empty(value: &Value) -> bool {
 fn bare(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| format!("{name}: {}", bare(value))).collect::<Vec<_>>().join("; ")
+        }
         Value::Array(items) => items.iter().map(bare).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
@@ -106,9 +121,14 @@ mod tests {
     #[test]
     fn what_else_is_told_stands_as_words() {
         let told = json!({"report": "inference_answered", "id": 1, "model": "echo", "finish_reason": "end_turn",
-            "chunks": 2, "chunks_agree": true, "missing": [], "latency_us": 5, "late": false});
+            "content": "a\nb", "chunks": 2, "chunks_agree": true, "missing": [], "latency_us": 5, "late": false});
         let told = of("inference/request", &told);
-        assert!(told.contains("answer  → model echo, finish reason end_turn, chunks 2, chunks agree true\n"), "{told}");
+        assert!(
+            told.contains("answer  → model echo, finish reason end_turn, content a␊b, chunks 2, chunks agree true\n"),
+            "{told}"
+        );
+        let refused = json!({"report": "incoming_answered", "refused": ["m"], "reasons": {"m": "not here"}});
+        assert!(of("channels/incoming", &refused).contains("refused m, reasons m: not here"));
         let denied = json!({"report": "scope_answered", "label": "/etc", "approved": false, "reason": "no"});
         assert_eq!(of("scope/elevate", &denied), "sent    ← scope/elevate /etc\nanswer  → denied no");
     }

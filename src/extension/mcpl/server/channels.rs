@@ -347,14 +347,19 @@ impl Channels {
                 list.push(id.into());
             }
         };
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut reasons) = (BTreeSet::new(), Map::new());
         for result in granted.result["results"].as_array().into_iter().flatten() {
             let id = result["messageId"].as_str().unwrap_or_default();
             match result["accepted"].as_bool() {
                 _ if !sent.contains(id) => put("unasked", id),
                 _ if !seen.insert(id) => put("twice", id),
                 Some(true) => put("accepted", id),
-                Some(false) => put("refused", id),
+                Some(false) => {
+                    put("refused", id);
+                    if let Some(reason) = result["reason"].as_str() {
+                        reasons.insert(id.to_owned(), reason.into());
+                    }
+                }
                 None => put("undecided", id),
             }
         }
@@ -362,6 +367,9 @@ impl Channels {
         let mut report = json!({"report": "incoming_answered", "id": granted.id, "latency_us": granted.latency_us,
             "late": granted.late});
         told.into_iter().for_each(|(list, ids)| report[list] = ids);
+        if !reasons.is_empty() {
+            report["reasons"] = reasons.into();
+        }
         cx.report(report);
     }
 

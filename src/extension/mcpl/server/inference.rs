@@ -28,6 +28,7 @@ pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx)
     let agree = (count > 0).then(|| whole.as_deref().is_some_and(|whole| Some(whole) == content));
     let (model, finish) = (granted.result["model"].as_str(), granted.result["finishReason"].as_str());
     cx.report(json!({"report": "inference_answered", "id": granted.id, "model": model, "finish_reason": finish,
+        "content": content,
         "chunks": count, "chunks_agree": agree, "latency_us": granted.latency_us, "late": granted.late}));
     if let Some(summary) = content.filter(|text| inference["consolidates"] == true && !text.is_empty()) {
         cx.remember(summary.to_owned(), CONSOLIDATION.to_owned());

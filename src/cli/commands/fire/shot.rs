@@ -196,13 +196,13 @@ mod tests {
         let block = json!({"experimental": {"mcpl": {"featureSets": [
             {"name": "a", "uses": ["tools"]}, {"name": "b", "uses": ["pushEvents"]}, {"name": "c", "scoped": true}]}}});
         let declared = Declared { server: block, ..Declared::default() };
-        let spoken = |message| {
-            let (fired, settings) = Shot::new(message, json!({"label": "x", "text": "y"})).beside(&declared, 0)?;
+        let spoken = |message, params: Value| {
+            let (fired, settings) = Shot::new(message, params).beside(&declared, 0)?;
             Ok::<_, CommandError>((json!(fired)["featureSet"].clone(), settings.map(|(_, it)| it["sets"].clone())))
         };
-        let (set, sets) = spoken(&PUSH).expect("fits");
+        let (set, sets) = spoken(&PUSH, json!({"text": "y"})).expect("fits");
         assert_eq!((&set, &sets.expect("set")["b"]["uses"]), (&json!("b"), &json!(["pushEvents"])));
-        assert_eq!(spoken(&SCOPE).expect("fits").0, "c");
-        assert_eq!(spoken(&MODEL_INFO).expect("fits"), (Value::Null, None));
+        assert_eq!(spoken(&SCOPE, json!({"label": "x"})).expect("fits").0, "c");
+        assert_eq!(spoken(&MODEL_INFO, json!({})).expect("fits"), (Value::Null, None));
     }
 }

@@ -130,6 +130,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for')
             [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
             [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
             [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
@@ -261,6 +262,32 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('--preserve', '--preserve', [CompletionResultType]::ParameterName, 'It outlives a compaction of the conversation')
             [CompletionResult]::new('--legacy', '--legacy', [CompletionResultType]::ParameterName, 'In the older envelope: a log message with `_meta.harn.reminder`')
+            [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;fire;event' {
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'A member of its data (repeatable): NAME=TEXT, or NAME:=JSON')
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'A label (repeatable)')
+            [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'How urgent it is')
+            [CompletionResult]::new('--source-event-id', '--source-event-id', [CompletionResultType]::ParameterName, 'What its source calls it')
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'How long after the handshake')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Into a live session instead, as its server: `mcpreel sessions` lists them')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print what came of it, with --session')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'How often, on one connection. A summary is told at the end, on standard error')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'How long from the beginning of one to that of the next; at once where that is over')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write facts here, one JSON object a line')
+            [CompletionResult]::new('--answer-timeout', '--answer-timeout', [CompletionResultType]::ParameterName, 'How long an answer of the host is waited for')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Draw ids from this seed; the same seed and input give the same bytes')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines')
+            [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'A name beside those of this machine that `Host` may have (repeatable)')
+            [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'An origin beside this machine that browsers may come from (repeatable)')
+            [CompletionResult]::new('--max-body', '--max-body', [CompletionResultType]::ParameterName, 'The longest body of a request')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('--on-signal', '--on-signal', [CompletionResultType]::ParameterName, 'Only when the process gets SIGUSR1')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
@@ -888,6 +915,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for')
             [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
             [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
             [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
@@ -910,6 +938,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;fire;help;reminder' {
+            break
+        }
+        'mcpreel;fire;help;event' {
             break
         }
         'mcpreel;fire;help;before-inference' {
@@ -1448,6 +1479,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Fire a hook event: read the server''s declarations, match them, and print what would be injected')
             [CompletionResult]::new('push', 'push', [CompletionResultType]::ParameterValue, 'Push an event to the host that started this command as its server')
             [CompletionResult]::new('reminder', 'reminder', [CompletionResultType]::ParameterValue, 'Send a reminder (`notifications/reminder`) to the host that started this command as its server')
+            [CompletionResult]::new('event', 'event', [CompletionResultType]::ParameterValue, 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for')
             [CompletionResult]::new('before-inference', 'before-inference', [CompletionResultType]::ParameterValue, 'Ask a server for context before an inference (`context/beforeInference`), as its host')
             [CompletionResult]::new('after-inference', 'after-inference', [CompletionResultType]::ParameterValue, 'Tell a server what the model said (`context/afterInference`), as its host')
             [CompletionResult]::new('inference', 'inference', [CompletionResultType]::ParameterValue, 'Ask the host''s model something (`inference/request`), as a server')
@@ -1469,6 +1501,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;fire;reminder' {
+            break
+        }
+        'mcpreel;help;fire;event' {
             break
         }
         'mcpreel;help;fire;before-inference' {

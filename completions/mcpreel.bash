@@ -103,6 +103,9 @@ _mcpreel() {
             mcpreel__subcmd__fire,channel)
                 cmd="mcpreel__subcmd__fire__subcmd__channel"
                 ;;
+            mcpreel__subcmd__fire,event)
+                cmd="mcpreel__subcmd__fire__subcmd__event"
+                ;;
             mcpreel__subcmd__fire,feature-sets)
                 cmd="mcpreel__subcmd__fire__subcmd__feature__subcmd__sets"
                 ;;
@@ -222,6 +225,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__fire__subcmd__help,channel)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__channel"
+                ;;
+            mcpreel__subcmd__fire__subcmd__help,event)
+                cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__event"
                 ;;
             mcpreel__subcmd__fire__subcmd__help,feature-sets)
                 cmd="mcpreel__subcmd__fire__subcmd__help__subcmd__feature__subcmd__sets"
@@ -366,6 +372,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__help__subcmd__fire,channel)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__channel"
+                ;;
+            mcpreel__subcmd__help__subcmd__fire,event)
+                cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__event"
                 ;;
             mcpreel__subcmd__help__subcmd__fire,feature-sets)
                 cmd="mcpreel__subcmd__help__subcmd__fire__subcmd__feature__subcmd__sets"
@@ -875,7 +884,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire)
-            opts="-v -h --color --verbose --help user-message hook push reminder before-inference after-inference inference model-info feature-sets scope rollback channel raw help"
+            opts="-v -h --color --verbose --help user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2150,6 +2159,92 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__fire__subcmd__event)
+            opts="-v -h --data --tag --priority --source-event-id --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priority)
+                    COMPREPLY=($(compgen -W "low normal high critical" -- "${cur}"))
+                    return 0
+                    ;;
+                --source-event-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --answer-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__fire__subcmd__feature__subcmd__sets)
             opts="-v -h --color --verbose --help update changed help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2421,7 +2516,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__help)
-            opts="user-message hook push reminder before-inference after-inference inference model-info feature-sets scope rollback channel raw help"
+            opts="user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2591,6 +2686,20 @@ _mcpreel() {
         mcpreel__subcmd__fire__subcmd__help__subcmd__channel__subcmd__register)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__fire__subcmd__help__subcmd__event)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3771,7 +3880,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__fire)
-            opts="user-message hook push reminder before-inference after-inference inference model-info feature-sets scope rollback channel raw"
+            opts="user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3941,6 +4050,20 @@ _mcpreel() {
         mcpreel__subcmd__help__subcmd__fire__subcmd__channel__subcmd__register)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__fire__subcmd__event)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

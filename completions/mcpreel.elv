@@ -123,6 +123,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand event 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for'
             cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
             cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
             cand inference 'Ask the host''s model something (`inference/request`), as a server'
@@ -250,6 +251,31 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --color 'When to colour output'
             cand --preserve 'It outlives a compaction of the conversation'
             cand --legacy 'In the older envelope: a log message with `_meta.harn.reminder`'
+            cand --on-signal 'Only when the process gets SIGUSR1'
+            cand -v 'Tell more on standard error; twice for more still'
+            cand --verbose 'Tell more on standard error; twice for more still'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;fire;event'= {
+            cand --data 'A member of its data (repeatable): NAME=TEXT, or NAME:=JSON'
+            cand --tag 'A label (repeatable)'
+            cand --priority 'How urgent it is'
+            cand --source-event-id 'What its source calls it'
+            cand --after 'How long after the handshake'
+            cand --session 'Into a live session instead, as its server: `mcpreel sessions` lists them'
+            cand --format 'How to print what came of it, with --session'
+            cand --expect 'What must be true of each result, in jq''s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails'
+            cand --repeat 'How often, on one connection. A summary is told at the end, on standard error'
+            cand --interval 'How long from the beginning of one to that of the next; at once where that is over'
+            cand --report 'Write facts here, one JSON object a line'
+            cand --answer-timeout 'How long an answer of the host is waited for'
+            cand --seed 'Draw ids from this seed; the same seed and input give the same bytes'
+            cand --listen 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines'
+            cand --allow-host 'A name beside those of this machine that `Host` may have (repeatable)'
+            cand --allow-origin 'An origin beside this machine that browsers may come from (repeatable)'
+            cand --max-body 'The longest body of a request'
+            cand --color 'When to colour output'
             cand --on-signal 'Only when the process gets SIGUSR1'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
@@ -841,6 +867,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand event 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for'
             cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
             cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
             cand inference 'Ask the host''s model something (`inference/request`), as a server'
@@ -859,6 +886,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;fire;help;push'= {
         }
         &'mcpreel;fire;help;reminder'= {
+        }
+        &'mcpreel;fire;help;event'= {
         }
         &'mcpreel;fire;help;before-inference'= {
         }
@@ -1336,6 +1365,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand hook 'Fire a hook event: read the server''s declarations, match them, and print what would be injected'
             cand push 'Push an event to the host that started this command as its server'
             cand reminder 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+            cand event 'Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for'
             cand before-inference 'Ask a server for context before an inference (`context/beforeInference`), as its host'
             cand after-inference 'Tell a server what the model said (`context/afterInference`), as its host'
             cand inference 'Ask the host''s model something (`inference/request`), as a server'
@@ -1353,6 +1383,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;fire;push'= {
         }
         &'mcpreel;help;fire;reminder'= {
+        }
+        &'mcpreel;help;fire;event'= {
         }
         &'mcpreel;help;fire;before-inference'= {
         }

@@ -545,3 +545,26 @@ fn e5_a_subscription_is_ordered_in_short_and_what_is_wrong_names_what_there_is()
     let unquoted = host(&["--do", r#"/tool echo key:=["v"]"#]);
     failed(&unquoted, 2, &[r#"'key:=["v"]'"#]);
 }
+
+#[test]
+fn e16_an_event_by_hand_goes_to_whoever_subscribed_and_tells_to_how_many() {
+    let stage = Stage::new();
+    let server = format!("s={BINARY} serve --declare mcpe");
+    let host = waiting(&stage, &["-s", &server, "--set", "mcpe.subscribe=build.*"]);
+    let fire =
+        |kind: &str, session: &str| stage.run(&["fire", "event", kind, "--format", "json", "--session", session], "");
+    let mut published = fire("build.failed", "serve");
+    // The subscription may be under way still.
+    for _ in 0..100 {
+        if published.code() == 0 {
+            break;
+        }
+        published = fire("build.failed", "serve");
+    }
+    assert_eq!(published.json()["subscriptions"].as_array().map(Vec::len), Some(1), "{published:?}");
+    let nobody = fire("mail.came", "serve");
+    assert_eq!((nobody.code(), nobody.json()["report"].clone()), (1, json!("published")), "{nobody:?}");
+    let beside = fire("build.failed", "host-s");
+    assert!(beside.code() == 2 && beside.err().contains("subscriptions"), "{beside:?}");
+    drop(host);
+}

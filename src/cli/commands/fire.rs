@@ -4,6 +4,7 @@ mod ask;
 mod asked;
 mod channel;
 mod emit;
+mod event;
 mod hook;
 mod hosted;
 mod push;
@@ -27,6 +28,7 @@ Examples:
   mcpreel fire push --text 'new commit'            as a host's server command
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
+  mcpreel fire event build.failed --data build=7 --session serve
   mcpreel fire user-message hi --repeat 20 --expect .outcome -- my-server
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
@@ -37,6 +39,7 @@ pub enum FireCommand {
     Hook(hook::HookArgs),
     Push(push::PushArgs),
     Reminder(reminder::ReminderArgs),
+    Event(event::EventArgs),
     BeforeInference(hosted::BeforeArgs),
     AfterInference(hosted::AfterArgs),
     Inference(asked::InferenceArgs),
@@ -76,6 +79,7 @@ pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandE
         FireCommand::Hook(args) => hook::run(args, context),
         FireCommand::Push(args) => push::run(args, context),
         FireCommand::Reminder(args) => reminder::run(args, context),
+        FireCommand::Event(args) => event::run(args, context),
         FireCommand::BeforeInference(args) => args.run(context),
         FireCommand::AfterInference(args) => args.run(context),
         FireCommand::Inference(args) => args.run(context),

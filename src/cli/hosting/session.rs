@@ -79,11 +79,13 @@ impl Session for HostSession {
         let stream = choose(stream, &self.streams(), "the host has no server")?;
         let server = ServerId(stream as usize - 1);
         let full = |_| "so many messages wait already that this one is not taken".to_owned();
-        self.put.try_send((server, Into::Message(toward, message.to_vec()))).map_err(full)?;
+        let place = self.put.try_reserve().map_err(full)?;
         if toward == Direction::ServerToClient {
-            // What goes to a server is recorded on its way; this has no way but to here.
+            // What goes to a server is recorded on its way; this has no way but to here. It stands in the reel before
+            // anything that is said to it.
             record(&self.queue, toward, stream, message);
         }
+        place.send((server, Into::Message(toward, message.to_vec())));
         Ok(Put::Queued)
     }
 

@@ -9,6 +9,7 @@ use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
 use crate::drive::client::Answer;
+use crate::extension::mcpe::EVENT;
 use crate::extension::{self, Declared, REGISTRY};
 use crate::host::client::message::with_members;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
@@ -282,6 +283,8 @@ impl Watch {
         let (is_ours, id) = (fact["method"] == self.method, fact["id"].as_i64());
         match (fact["report"].as_str(), id) {
             (Some("sent"), None) | (Some("not_sent"), _) => is_ours,
+            // An event goes to subscriptions, none or many: it is settled when it was published.
+            (Some("published"), _) => self.method == EVENT,
             (Some("sent"), Some(id)) => {
                 if is_ours {
                     self.open.insert(id);

@@ -1,0 +1,113 @@
+//! `fire event`: an event for whoever has subscribed to its type (seed 004).
+
+use super::emit::{self, Beside, Emission, Ways};
+use crate::cli::error::CommandError;
+use crate::cli::{Context, Outcome, values};
+use crate::extension::Declared;
+use crate::extension::mcpe::EVENT;
+use crate::server::Fired;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+/// Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for.
+///
+/// Into a session of `mcpreel serve` it is published at once. As a host's server command, this is that server: the event
+/// is published once the handshake is over, so give the host time to subscribe (--after, or --on-signal). Another server
+/// keeps its subscriptions to itself, so nothing is put in beside it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire event build.failed --data build=7 --tag ci --session serve
+  mcpreel fire event mail.came --priority high --after 5s     as a host's server
+
+Exit codes: 0 a subscription was sent it, or keeps it for its delivery; 1 none
+was.")]
+pub struct EventArgs {
+    /// Its type: words with dots between.
+    #[arg(value_name = "TYPE")]
+    event_type: String,
+    /// A member of its data (repeatable): NAME=TEXT, or NAME:=JSON.
+    #[arg(long, value_name = "NAME=VALUE")]
+    data: Vec<String>,
+    /// A label (repeatable).
+    #[arg(long = "tag", value_name = "LABEL")]
+    tags: Vec<String>,
+    /// How urgent it is.
+    #[arg(long, value_enum)]
+    priority: Option<Priority>,
+    /// What its source calls it.
+    #[arg(long, value_name = "ID")]
+    source_event_id: Option<String>,
+    #[command(flatten)]
+    ways: Ways,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Priority {
+    /// It can wait.
+    Low,
+    /// As most are.
+    Normal,
+    /// Soon.
+    High,
+    /// At once.
+    Critical,
+}
+
+pub fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
+    emit::run(args, &args.ways, context)
+}
+
+impl Emission for EventArgs {
+    fn name(&self) -> &'static str {
+        "event"
+    }
+
+    fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
+        let data = Value::Object(values::object(&self.data)?);
+        let priority = self.priority.and_then(|it| it.to_possible_value()).map(|it| json!(it.get_name()));
+        let members = [
+            ("type", Some(json!(self.event_type))),
+            ("data", (!self.data.is_empty()).then_some(data)),
+            ("tags", (!self.tags.is_empty()).then(|| json!(self.tags))),
+            ("priority", priority),
+            ("sourceEventId", self.source_event_id.as_ref().map(|id| json!(id))),
+        ];
+        let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let fired = Fired::new("event", given.collect::<Map<_, _>>());
+        fired.check().map_err(CommandError::usage).map(|()| fired)
+    }
+
+    fn method(&self) -> &'static str {
+        EVENT
+    }
+
+    fn settings(&self) -> Option<(&'static str, Value)> {
+        None
+    }
+
+    fn beside(&self, _declared: &Declared, _done: u64) -> Result<Beside, CommandError> {
+        Err(CommandError::usage("an event goes to subscriptions, which this session's server keeps to itself")
+            .hint("publish into a session of `mcpreel serve`, or put in one message with `mcpreel fire raw`"))
+    }
+
+    fn caution(&self, _declared: &Declared) -> Option<String> {
+        None
+    }
+
+    fn is_good(&self, fact: &Value) -> bool {
+        let some = |name: &str| fact[name].as_array().is_some_and(|ids| !ids.is_empty());
+        some("subscriptions") || some("held")
+    }
+
+    fn for_people(&self, fact: &Value) -> String {
+        let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
+        match (fact["report"].as_str(), count("subscriptions"), count("held")) {
+            (Some("published"), sent, held) => {
+                let id = fact["event_id"].as_str().unwrap_or_default();
+                format!("published {id}: sent to {sent} subscriptions, kept for {held}")
+            }
+            _ => format!("published nothing: {}", fact["reason"]),
+        }
+    }
+}

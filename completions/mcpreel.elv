@@ -1070,7 +1070,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --handler-shell 'What takes a bash handler''s command as its last argument: a sandbox, as in ''bwrap --ro-bind / / bash -c'''
             cand --handler-secret 'Let webhooks to this host have the environment''s variable NAME where their headers say ${NAME} (repeatable)'
             cand --agent-command 'Answer agent handlers with this program, not with the host''s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment'
-            cand --webhook 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole'
+            cand --webhook 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event''s text as a whole. A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the data'
             cand --channel-socket 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each'
             cand --feed 'Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket (unix:PATH), or from standard input (-, with --listen). They are read once a host is there'
             cand --report 'Write facts here, one JSON object a line'

@@ -1,5 +1,5 @@
-//! Turns posts of HTTP into events that the built-in server pushes: what a body says, which were had before, and what the
-//! poster is answered.
+//! Turns posts of HTTP into events that the built-in server pushes, or below [`EVENTS`] publishes to subscriptions: what
+//! a body says, which were had before, and what the poster is answered.
 
 use crate::extension::clip;
 use crate::extension::recent::Recent;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+/// Posts below this path are events for subscriptions (MCPE); the rest of the path is their type.
+const EVENTS: &str = "/events/";
 /// How large a body may be.
 pub const LARGEST: usize = 1 << 20;
 /// How much of a body that names no text becomes the event's text, in characters.
@@ -98,10 +100,17 @@ impl Receiver {
         let (told, mut heard) = mpsc::unbounded_channel();
         let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(told.send(fact.clone()))));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
-        for _ in 0..ordered {
+        let mut left = ordered;
+        while left > 0 {
             match tokio::time::timeout(PATIENCE, heard.recv()).await {
-                Ok(Some(Report::Sent { .. })) => sent += 1,
+                Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
+                Ok(Some(Report::Room(fact))) if fact["report"] == "published" => {
+                    let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
+                    (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
+                    why = (409, json!("nobody has subscribed to it"));
+                }
                 Ok(Some(Report::NotSent { reason, .. })) => {
+                    left -= 1;
                     let reason = serde_json::to_value(reason).unwrap_or_default();
                     let is_early = reason["why"] == "not_ready" || reason["why"] == "no_carrier";
                     why = (if is_early { 503 } else { 409 }, reason);
@@ -132,6 +141,10 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     if id.len() > LONGEST_ID {
         return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} B")));
     }
+    if let Some(kind) = post.path.strip_prefix(EVENTS).filter(|kind| !kind.is_empty()) {
+        let fired = published(kind, &id, body);
+        return fired.check().map_err(|misfit| refuse(422, misfit)).map(|()| (id, fired));
+    }
     let mut params = Map::new();
     params.insert("eventId".to_owned(), id.clone().into());
     let content = body.get("payload").map_or(body.get("content"), |payload| payload.get("content"));
@@ -154,9 +167,49 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     fired.check().map_err(|misfit| refuse(422, misfit)).map(|()| (id, fired))
 }
 
+/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it is
+/// the data.
+fn published(kind: &str, id: &str, mut body: Map<String, Value>) -> Fired {
+    body.remove("eventId");
+    let mut params = match body.contains_key("data") {
+        true => body,
+        false => [("data".to_owned(), Value::Object(body))].into_iter().collect(),
+    };
+    params.insert("type".to_owned(), kind.into());
+    params.entry("sourceEventId").or_insert_with(|| id.into());
+    Fired::new("event", params)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_post_below_events_is_an_event_for_subscriptions() {
+        let (id, fired) = read("/events/build.failed", r#"{"eventId":"e1","build":7}"#).expect("an event");
+        let wanted = json!({"kind": "event", "type": "build.failed", "data": {"build": 7}, "sourceEventId": "e1"});
+        assert_eq!((id.as_str(), &fired), ("e1", &wanted));
+        let (_, fired) = read("/events/mail", r#"{"data":{"n":1},"tags":["ci"],"priority":"high"}"#).expect("an event");
+        assert_eq!((&fired["tags"], &fired["sourceEventId"]), (&json!(["ci"]), &json!("new")));
+        for body in [r#"{"data":1}"#, r#"{"data":{},"priority":"urgent"}"#, r#"{"data":{},"tag":"x"}"#] {
+            assert_eq!(read("/events/a", body).err(), Some(422), "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_event_that_nobody_subscribed_to_is_told_so() {
+        let published = |ids: Value| {
+            let order = move |_: &Fired, hears: Hears| {
+                hears(&Report::Room(json!({"report": "read_otherwise"})));
+                hears(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
+                1
+            };
+            Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }
+        };
+        let post = Post { path: "/events/a".to_owned(), body: r#"{"eventId":"e"}"#.into() };
+        assert_eq!(published(json!([])).take(&post).await.0, 409);
+        assert_eq!(published(json!(["s"])).take(&post).await.0, 202);
+    }
 
     fn read(path: &str, body: &str) -> Result<(String, Value), u16> {
         let post = Post { path: path.to_owned(), body: body.to_owned().into() };

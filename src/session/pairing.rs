@@ -11,6 +11,9 @@ pub struct Pairing<T> {
     exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
 
+/// Stands for the exchange of a request whose exchange failed. No exchange has this number.
+const GIVEN_UP: u32 = u32::MAX;
+
 /// A request's stream, the way it went, its id.
 type Key = (u32, Direction, IdKey);
 
@@ -32,7 +35,16 @@ impl<T> Pairing<T> {
         if exchange != 0 {
             self.exchanges.insert(exchange, key.clone());
         }
-        self.open.insert(key, (exchange, remembered)).map(|(_, earlier)| earlier)
+        let earlier = self.open.insert(key, (exchange, remembered));
+        earlier.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, earlier)| earlier)
+    }
+
+    /// The exchange of a request failed: it is answered by what still comes in it, or never, and its id is free.
+    pub fn give_up(&mut self, exchange: u32) {
+        let key = self.exchanges.remove(&exchange);
+        if let Some((exchange, _)) = key.and_then(|key| self.open.get_mut(&key)) {
+            *exchange = GIVEN_UP;
+        }
     }
 
     /// Takes the request of an exchange that failed: it will not be answered by its id.
@@ -67,7 +79,7 @@ impl<T> Pairing<T> {
 
     /// Those that still wait, in no order.
     pub fn unanswered(&self) -> impl Iterator<Item = &T> {
-        self.open.values().map(|(_, remembered)| remembered)
+        self.open.values().filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, remembered)| remembered)
     }
 }
 
@@ -75,6 +87,20 @@ impl<T> Pairing<T> {
 mod tests {
     use super::*;
     use Direction::{ClientToServer, ServerToClient};
+
+    #[test]
+    fn a_request_given_up_may_be_answered_and_its_id_asked_again() {
+        let mut pairing = Pairing::default();
+        let id = || IdKey::Integer(1);
+        pairing.ask_in(7, 0, ClientToServer, id(), "first");
+        pairing.give_up(7);
+        assert_eq!(pairing.unanswered().count(), 0);
+        assert_eq!(pairing.answer(0, ServerToClient, id()), Some("first"));
+        pairing.ask_in(8, 0, ClientToServer, id(), "second");
+        pairing.give_up(8);
+        assert_eq!(pairing.ask_in(9, 0, ClientToServer, id(), "third"), None);
+        assert_eq!(pairing.ask_in(10, 0, ClientToServer, id(), "fourth"), Some("third"));
+    }
 
     #[test]
     fn ids_live_in_two_spaces_and_keep_their_type() {

@@ -44,9 +44,9 @@ impl Tracker {
         self.exchange = exchange;
     }
 
-    /// An HTTP exchange failed: what was asked in it is over.
+    /// An HTTP exchange failed: what was asked in it is answered by what still comes in it, or never.
     pub fn fail(&mut self, exchange: u32) {
-        self.open.fail(exchange);
+        self.open.give_up(exchange);
     }
 
     /// Takes one message in. `content` is its params, result or error as a value.

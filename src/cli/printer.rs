@@ -23,7 +23,8 @@ pub struct Printer {
 /// Data on its way to standard output. Forms write straight into it, so that nothing is copied on the way.
 struct Out {
     waiting: Vec<u8>,
-    /// Standard output without the line buffer of the library's; none where it is closed.
+    /// Standard output without the line buffer of the library's. It is another hold on it, so there is none before
+    /// something is to be written: a tap closes its output when its server does, and that must end it.
     file: Option<File>,
 }
 
@@ -34,11 +35,21 @@ const LARGEST_KEPT: usize = 256 << 10;
 
 impl Out {
     fn flush(&mut self) -> io::Result<()> {
-        let passed = self.file.as_mut().map_or(Ok(()), |file| file.write_all(&self.waiting));
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let passed = match &mut self.file {
+            Some(file) => file.write_all(&self.waiting),
+            none => own_output().and_then(|file| none.insert(file).write_all(&self.waiting)),
+        };
         self.waiting.clear();
         self.waiting.shrink_to(LARGEST_KEPT);
         passed
     }
+}
+
+fn own_output() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
 impl Drop for Out {
@@ -65,10 +76,7 @@ impl Printer {
         let is_terminal = io::stdout().is_terminal();
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
         Self {
-            out: RefCell::new(Out {
-                waiting: Vec::new(),
-                file: io::stdout().as_fd().try_clone_to_owned().ok().map(File::from),
-            }),
+            out: RefCell::new(Out { waiting: Vec::new(), file: None }),
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
             width: width.map(|(width, _)| usize::from(width.0)),
@@ -83,7 +91,7 @@ impl Printer {
     /// Standard output for a writer of its own: what waits here is written first.
     pub fn file(&self) -> io::Result<File> {
         self.flush()?;
-        io::stdout().as_fd().try_clone_to_owned().map(File::from)
+        own_output()
     }
 
     /// Writes what `write` appends to standard output.

@@ -2,11 +2,39 @@
 
 use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
-use crate::trace::ReelReader;
+use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+/// Hands every event of a reel over, payloads read ahead; damage is told on standard error. Whether there was any.
+///
+/// # Errors
+/// The reel cannot be read, or `take` failed.
+pub fn each_event(
+    reader: ReelReader,
+    path: &Path,
+    printer: &Printer,
+    mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+) -> Result<bool, CommandError> {
+    let failed = |error| CommandError::reading(path, &error);
+    let mut reader = AheadReader::start(reader.with_payloads()).map_err(failed)?;
+    let mut damaged = false;
+    while let Some(item) = reader.next().map_err(failed)? {
+        match item {
+            Item::Damage(damage) => {
+                damaged = true;
+                printer.note(&damage.to_string());
+            }
+            Item::Block(block) => {
+                block.events().try_for_each(|event| take(&event))?;
+                reader.recycle(block);
+            }
+        }
+    }
+    Ok(damaged)
+}
 
 /// Where recordings are kept: `$MCPREEL_HOME/reels`, or `mcpreel` under the user's state folder.
 pub fn folder() -> Result<PathBuf, CommandError> {

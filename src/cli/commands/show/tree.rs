@@ -8,7 +8,6 @@ use crate::extension::lineage::Lineage;
 use crate::render::line::visible_text;
 use crate::render::lineage;
 use crate::session::lineages::Lineages;
-use crate::trace::{AheadReader, Item};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -31,21 +30,11 @@ pub fn run(
         None => reels::open_whole(path, &context.printer)?,
     };
     let wanted = live.map_or(0, |live| live.stream);
-    let failed = |error| CommandError::reading(&path, &error);
-    let mut reader = AheadReader::start(reader.with_payloads()).map_err(failed)?;
-    let (mut lineages, mut damaged) = (Lineages::default(), false);
-    while let Some(item) = reader.next().map_err(failed)? {
-        match item {
-            Item::Damage(damage) => {
-                damaged = true;
-                context.printer.note(&damage.to_string());
-            }
-            Item::Block(block) => {
-                block.events().for_each(|event| lineages.take(&event));
-                reader.recycle(block);
-            }
-        }
-    }
+    let mut lineages = Lineages::default();
+    let damaged = reels::each_event(reader, &path, &context.printer, |event| {
+        lineages.take(event);
+        Ok(())
+    })?;
     let mut shown = 0;
     for (stream, server, tree) in lineages.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;

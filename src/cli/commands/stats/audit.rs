@@ -2,13 +2,13 @@
 
 use super::Format;
 use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, reels};
 use crate::exchange::jsonl;
 use crate::extension::audit::Outcome as Ended;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
-use crate::trace::{AheadReader, Item, ReelReader};
+use crate::trace::ReelReader;
 use crate::wire::span::millis_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,25 +26,13 @@ pub fn run(
     format: Format,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let failed = |error| CommandError::reading(path, &error);
     let created = reader.header().created;
-    let mut reader = AheadReader::start(reader.with_payloads()).map_err(failed)?;
     let mut log = Log { format, created, context, waiting: Vec::new(), counts: BTreeMap::new() };
-    let (mut audit, mut damaged) = (Audit::default(), false);
-    while let Some(item) = reader.next().map_err(failed)? {
-        match item {
-            Item::Damage(damage) => {
-                damaged = true;
-                context.printer.note(&damage.to_string());
-            }
-            Item::Block(block) => {
-                for event in block.events().filter(|event| stream == 0 || event.header.stream == stream) {
-                    audit.take(&event).into_iter().try_for_each(|row| log.take(row))?;
-                }
-                reader.recycle(block);
-            }
-        }
-    }
+    let mut audit = Audit::default();
+    let damaged = reels::each_event(reader, path, &context.printer, |event| {
+        let rows = if stream == 0 || event.header.stream == stream { audit.take(event) } else { Vec::new() };
+        rows.into_iter().try_for_each(|row| log.take(row))
+    })?;
     audit.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })

@@ -3,7 +3,7 @@
 //!
 //! Never: tokio, files, clocks, printing.
 
-pub use super::refusal::Refusal as Refused;
+pub use super::refusal::Refusal;
 
 use super::Declared;
 use crate::wire::Envelope;
@@ -302,7 +302,7 @@ pub enum Wish {
         /// Its id as it stood.
         id: Vec<u8>,
         /// The result, or an error.
-        answer: Result<Value, Refused>,
+        answer: Result<Value, Refusal>,
     },
     /// Ask the model beside the conversation; it comes back by [`HostSide::piece`] and [`HostSide::inferred`].
     Infer(Inference),
@@ -384,7 +384,7 @@ impl<'a> HostCx<'a> {
     }
 
     /// Answers a server's request, by its id as it stood.
-    pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refused>) {
+    pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refusal>) {
         self.wishes.push(Wish::Respond { server, id: id.to_vec(), answer });
     }
 

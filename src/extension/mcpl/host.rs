@@ -20,7 +20,7 @@ mod tools;
 pub use knobs::KNOBS;
 
 use super::{DESCRIPTOR, PUSH_EVENT};
-use crate::extension::host::{Heard, HostCx, HostSide, Inferred, Moment, Place, Refused, Reply, ServerId};
+use crate::extension::host::{Heard, HostCx, HostSide, Inferred, Moment, Place, Refusal, Reply, ServerId};
 use crate::extension::host::{ModelView, Slot, ToolUse, Usage};
 use crate::extension::policy::{Policies, Policy};
 use crate::extension::recent::Recent;
@@ -194,7 +194,7 @@ impl Side {
     }
 
     /// Answers a request, where it is one.
-    fn respond(cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, answer: Result<Value, Refused>) {
+    fn respond(cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, answer: Result<Value, Refusal>) {
         if let Some(id) = id {
             cx.respond(server, id, answer);
         }
@@ -248,7 +248,7 @@ impl Side {
             }
         }
         for running in std::mem::take(&mut self.inferring).into_values() {
-            let why = Refused::new(crate::protocol::errors::INTERNAL_ERROR, "the session ends");
+            let why = Refusal::new(crate::protocol::errors::INTERNAL_ERROR, "the session ends");
             cx.respond(running.server, &running.id, Err(why));
         }
     }

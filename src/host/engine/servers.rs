@@ -3,7 +3,7 @@
 use super::{Done, Host, Job, Next, Output, Room, ServerConfig, Work};
 use crate::extension::Declared;
 use crate::extension::REGISTRY;
-use crate::extension::host::{Heard, Refused, Reply, ServerId, ServerView, ToolUse, Wish};
+use crate::extension::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUse, Wish};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::Waiting;
 use crate::protocol::{Era, Sender, errors};
@@ -164,7 +164,7 @@ impl Host {
         }
     }
 
-    fn respond(&mut self, server: ServerId, id: &[u8], answer: &Result<Value, Refused>) {
+    fn respond(&mut self, server: ServerId, id: &[u8], answer: &Result<Value, Refusal>) {
         if let Some(found) = self.servers.get(server.0) {
             let outputs = match answer {
                 Ok(result) => found.client.respond(id, &Ok(result.clone())),
@@ -455,7 +455,7 @@ impl Host {
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
             let why = format!("{method}: nobody here takes it");
-            self.respond(server, id.0, &Err(Refused::new(errors::METHOD_NOT_FOUND, why.clone())));
+            self.respond(server, id.0, &Err(Refusal::new(errors::METHOD_NOT_FOUND, why.clone())));
             answered_with = Some(Err((errors::METHOD_NOT_FOUND, why)));
         }
         self.out

@@ -3,7 +3,7 @@
 use super::push::Event;
 use super::sets::advertises;
 use super::{Asked, Peer, Side, blocks};
-use crate::extension::host::{HostCx, Refused, ServerId};
+use crate::extension::host::{HostCx, Refusal, ServerId};
 use crate::extension::recent::Recent;
 use crate::protocol::errors;
 use serde_json::{Value, json};
@@ -105,10 +105,10 @@ impl Peer {
     ///
     /// # Errors
     /// -32023 for one that is not registered, -32017 for one that may not be used so.
-    fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refused> {
-        let forbidden = |why: String| Err(Refused::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
+    fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refusal> {
+        let forbidden = |why: String| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
         let Some(found) = self.channels.known.get(channel) else {
-            return Err(Refused::new(UNKNOWN, format!("Unknown channel: {channel}")));
+            return Err(Refusal::new(UNKNOWN, format!("Unknown channel: {channel}")));
         };
         if found["direction"] == not {
             return forbidden(format!("{channel} is {not}"));
@@ -138,7 +138,7 @@ impl Side {
     pub(super) fn register(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let Some(channels) = params["channels"].as_array() else {
-            return cx.respond(server, id, Err(Refused::new(errors::INVALID_PARAMS, "channels is missing")));
+            return cx.respond(server, id, Err(Refusal::new(errors::INVALID_PARAMS, "channels is missing")));
         };
         let odd: Vec<String> = channels.iter().filter_map(|channel| peer.channels.add(channel, true)).collect();
         tell_channels(cx, server, peer, odd);
@@ -173,7 +173,7 @@ impl Side {
         if !params["messages"].is_array() || !messages.iter().all(is_whole) {
             let why = "messages is missing, or one of them has no messageId or no channelId";
             cx.tell("malformed", Some(server), why, Value::Null);
-            return Self::respond(cx, server, id, Err(Refused::new(errors::INVALID_PARAMS, why)));
+            return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
         }
         let mut verdicts: Vec<Result<(), String>> =
             messages.iter().map(|message| self.takes_message(server, message)).collect();
@@ -310,11 +310,11 @@ impl Side {
         text: &str,
         is_request: bool,
         holds: bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refusal> {
         let Some(peer) = self.peers.get(&server) else {
-            return Err(Refused::new(UNKNOWN, "the server speaks of no channels"));
+            return Err(Refusal::new(UNKNOWN, "the server speaks of no channels"));
         };
-        let forbidden = |why: &str| Err(Refused::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
+        let forbidden = |why: &str| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
         if channel == THINKING {
             return forbidden("thinking may only be watched");
         }

@@ -1,7 +1,7 @@
 //! Inferences that servers ask for (§11): whether they may, and what goes back.
 
 use super::{Peer, Side, blocks};
-use crate::extension::host::{Finish, HostCx, Inference, Inferred, Refused, Said, ServerId, Usage, tokens};
+use crate::extension::host::{Finish, HostCx, Inference, Inferred, Refusal, Said, ServerId, Usage, tokens};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
@@ -67,19 +67,19 @@ impl Side {
         }
     }
 
-    fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Said>, Refused> {
+    fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Said>, Refusal> {
         let is_in_hook = self.is_in_hook(server);
         let open = self.inferring.values().filter(|running| running.server == server).count();
         let Some(peer) = self.peers.get_mut(&server) else {
-            return Err(Refused::new(errors::INTERNAL_ERROR, "the server is gone"));
+            return Err(Refusal::new(errors::INTERNAL_ERROR, "the server is gone"));
         };
         let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
         odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
         if is_in_hook && peer.policy.word("nested") == "refuse" {
-            return Err(Refused::new(errors::INVALID_REQUEST, "a hook must not ask for an inference"));
+            return Err(Refusal::new(errors::INVALID_REQUEST, "a hook must not ask for an inference"));
         }
         let messages = messages(params, peer.policy.length("most_bytes"))?;
-        let denied = |why: String| Err(Refused::new(NOT_PERMITTED, why));
+        let denied = |why: String| Err(Refusal::new(NOT_PERMITTED, why));
         let set = params["featureSet"].as_str().unwrap_or_default();
         if !peer.routes(set, params["conversationId"].as_str().unwrap_or_default()) {
             return denied(format!("the host's policy runs no inferences of {set}"));
@@ -119,7 +119,7 @@ impl Side {
                 Ok(json!({"content": inferred.text, "model": cx.model.id, "finishReason": finish,
                     "usage": {"inputTokens": usage.input, "outputTokens": usage.output}}))
             }
-            Err(why) => Err(Refused::new(errors::INTERNAL_ERROR, format!("the model failed: {why}"))),
+            Err(why) => Err(Refusal::new(errors::INTERNAL_ERROR, format!("the model failed: {why}"))),
         };
         let (outcome, text) = match &answer {
             Ok(result) => ("success", format!("{} tokens", result["usage"]["outputTokens"])),
@@ -152,8 +152,8 @@ impl Running {
 }
 
 /// The messages of a request; content blocks are taken too (AMB-C8).
-fn messages(params: &Value, most: usize) -> Result<Vec<Said>, Refused> {
-    let malformed = |why: &str| Refused::new(errors::INVALID_PARAMS, why);
+fn messages(params: &Value, most: usize) -> Result<Vec<Said>, Refusal> {
+    let malformed = |why: &str| Refusal::new(errors::INVALID_PARAMS, why);
     let list = params["messages"].as_array().ok_or_else(|| malformed("messages is missing"))?;
     if list.is_empty() {
         return Err(malformed("messages is empty"));

@@ -2,7 +2,7 @@
 
 use super::channels::Origin;
 use super::{Side, blocks};
-use crate::extension::host::{HostCx, Refused, ServerId};
+use crate::extension::host::{HostCx, Refusal, ServerId};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
@@ -58,8 +58,8 @@ impl Side {
         cx: &mut HostCx<'_>,
         server: ServerId,
         params: &Value,
-    ) -> Result<Result<Option<String>, String>, Refused> {
-        let gone = || Refused::new(errors::INTERNAL_ERROR, "the server is gone");
+    ) -> Result<Result<Option<String>, String>, Refusal> {
+        let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         match peer.sets.gate(&params["featureSet"], "pushEvents", &peer.policy) {
             Ok(odd) => odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null)),
@@ -68,7 +68,7 @@ impl Side {
             }
             Err(refused) => return Err(refused),
         }
-        let malformed = |why: &str| Err(Refused::new(errors::INVALID_PARAMS, why));
+        let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
         let Some(event) = params["eventId"].as_str() else { return malformed("eventId is missing") };
         let content = &params["payload"]["content"];
         match content {

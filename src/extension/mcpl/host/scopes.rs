@@ -1,6 +1,6 @@
 //! Scopes: what is on the lists, what the user said, and who waits for it.
 
-use crate::extension::host::Refused;
+use crate::extension::host::Refusal;
 use crate::extension::policy::Policy;
 use crate::extension::recent::Recent;
 use crate::protocol::errors;
@@ -168,9 +168,9 @@ impl Scopes {
     ///
     /// # Errors
     /// Too many wait.
-    pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refused> {
+    pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
         if self.pending.len() >= MOST_WAITING {
-            return Err(Refused::new(errors::INTERNAL_ERROR, "too many scopes wait for the user"));
+            return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes wait for the user"));
         }
         let label = scope["label"].as_str().unwrap_or_default().to_owned();
         let (id, set, payload) = (id.to_vec(), set.to_owned(), scope["payload"].clone());

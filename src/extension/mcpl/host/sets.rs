@@ -1,7 +1,7 @@
 //! Negotiation and feature sets: what the server declares, which sets are on, and what of it the server is told.
 
 use super::super::feature_sets;
-use crate::extension::host::Refused;
+use crate::extension::host::Refusal;
 use crate::extension::policy::Policy;
 use crate::protocol::errors;
 use serde_json::{Map, Value, json};
@@ -157,17 +157,17 @@ impl Sets {
     ///
     /// # Errors
     /// -32602 without a set, -32003 for an unknown one, -32001 for one that is off or lacks the use (§6.6).
-    pub fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refused> {
+    pub fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
         let Some(set) = set.as_str() else {
-            return Err(Refused::new(errors::INVALID_PARAMS, "featureSet is missing"));
+            return Err(Refusal::new(errors::INVALID_PARAMS, "featureSet is missing"));
         };
         if !self.is_known(set) {
             let data = json!({"featureSet": set});
-            return Err(Refused::new(UNKNOWN_SET, "Unknown feature set").about(data));
+            return Err(Refusal::new(UNKNOWN_SET, "Unknown feature set").about(data));
         }
         let off = |can_enable: bool| {
             let data = json!({"featureSet": set, "canEnable": can_enable});
-            Err(Refused::new(NOT_ENABLED, "Feature set not enabled").about(data))
+            Err(Refusal::new(NOT_ENABLED, "Feature set not enabled").about(data))
         };
         if !self.is_on(set) {
             return off(policy.flag("can_enable"));

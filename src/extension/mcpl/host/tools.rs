@@ -3,7 +3,7 @@
 
 use super::scopes::{Verdict, approval, denial};
 use super::{Peer, Side, Tree};
-use crate::extension::host::{HostCx, Refused, ServerId, ToolUse};
+use crate::extension::host::{HostCx, Refusal, ServerId, ToolUse};
 use crate::protocol::errors;
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ impl Side {
         let (set, scope) = (&params["featureSet"], &params["scope"]);
         let verdict = match (peer.sets.gate(set, "", &peer.policy), scope["label"].as_str()) {
             (Err(refused), _) => Err(refused),
-            (_, None) => Err(Refused::new(errors::INVALID_PARAMS, "scope.label is missing")),
+            (_, None) => Err(Refusal::new(errors::INVALID_PARAMS, "scope.label is missing")),
             (Ok(_), Some(label)) => Ok((set.as_str().unwrap_or_default(), label)),
         };
         let (set, label) = match verdict {

@@ -65,58 +65,60 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     let Palette { faint, error, .. } = palette;
     let ink = Ink { coloured: !palette.is_plain() };
     ink.on(*faint, out);
-    pad_left(|out| decimal(line.seq, out), 5, out);
+    right(itoa::Buffer::new().format(line.seq), 5, out);
     out.push(b' ');
-    pad_left(|out| out.extend_from_slice(line.time.as_bytes()), 12, out);
+    right(line.time, 12, out);
     ink.off(*faint, out);
-    out.push(b' ');
     let (arrow, style) = match line.arrow {
         Arrow::ToServer => ("→", palette.to_server),
         Arrow::ToClient => ("←", palette.to_client),
         Arrow::None => ("·", *faint),
     };
-    ink.paint(arrow, style, out);
+    out.push(b' ');
+    ink.on(style, out);
+    out.extend_from_slice(arrow.as_bytes());
+    ink.off(style, out);
     out.push(b' ');
     ink.on(*faint, out);
-    pad_left(|out| write_bytes(line.size, out), 8, out);
+    right(Cell::bytes(line.size).text(), 8, out);
     match line.latency {
-        Some(latency) => pad_left(|out| write_duration(latency, out), 9, out),
+        Some(latency) => right(Cell::duration(latency).text(), 9, out),
         None => out.extend_from_slice(b"         "),
     }
     out.push(b' ');
-    pad_left(|out| out.extend_from_slice(line.id.as_bytes()), 4, out);
+    right(line.id, 4, out);
     ink.off(*faint, out);
     out.push(b' ');
-    let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + line.id.chars().count().max(4) + 1;
-    let mut room = width.map(|width| width.saturating_sub(fixed).max(20));
+    let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
+    let mut rest = Rest { room: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
         Mood::Error => *error,
         Mood::Faint => *faint,
         Mood::Plain => style,
     };
     if line.stream != 0 {
-        ink.on(*faint, out);
-        put("#", &mut room, out);
-        put(itoa::Buffer::new().format(line.stream), &mut room, out);
-        put(" ", &mut room, out);
-        ink.off(*faint, out);
+        ink.on(*faint, rest.out);
+        rest.ours("#");
+        rest.ours(itoa::Buffer::new().format(line.stream));
+        rest.ours(" ");
+        ink.off(*faint, rest.out);
     }
     if line.injected {
-        put(INJECTED, &mut room, out);
+        rest.ours(INJECTED);
     }
-    ink.on(title_style, out);
-    put(line.title, &mut room, out);
-    ink.off(title_style, out);
+    ink.on(title_style, rest.out);
+    rest.theirs(line.title);
+    ink.off(title_style, rest.out);
     if !line.about.is_empty() {
-        put(" ", &mut room, out);
-        put(line.about, &mut room, out);
+        rest.ours(" ");
+        rest.theirs(line.about);
     }
     if let Some(outcome) = line.outcome {
         let style = if line.mood == Mood::Error { *error } else { Style::new() };
-        ink.on(style, out);
-        put(" → ", &mut room, out);
-        put(outcome, &mut room, out);
-        ink.off(style, out);
+        ink.on(style, rest.out);
+        rest.ours(" → ");
+        rest.theirs(outcome);
+        ink.off(style, rest.out);
     }
     while out.len() > start && out.last() == Some(&b' ') {
         out.pop();
@@ -141,47 +143,63 @@ impl Ink {
             let _ = write!(out, "{style:#}");
         }
     }
-
-    fn paint(&self, text: &str, style: Style, out: &mut Vec<u8>) {
-        self.on(style, out);
-        out.extend_from_slice(text.as_bytes());
-        self.off(style, out);
-    }
-}
-
-/// Appends a number.
-fn decimal(number: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Printable ASCII alone.
 pub fn is_printable(text: &[u8]) -> bool {
-    // Whole runs at once, without a way out in the middle, so that the processor takes many bytes in a step.
-    let odd = |run: &[u8]| run.iter().fold(false, |odd, byte| odd | (byte.wrapping_sub(0x20) >= 0x5f));
-    !text.chunks(64).any(odd)
+    let (words, rest) = text.as_chunks::<8>();
+    let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
+    odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
-/// Appends text on one line, control characters made visible, as far as there is room.
-fn put(text: &str, room: &mut Option<usize>, out: &mut Vec<u8>) {
-    if room.is_none() && is_printable(text.as_bytes()) {
-        out.extend_from_slice(text.as_bytes());
-        return;
-    }
-    let mut buffer = [0u8; 4];
-    for found in text.chars() {
-        let shown = visible(found);
-        let width = shown.width().unwrap_or(0);
-        if let Some(left) = room {
-            if *left < width + 1 {
-                if *left > 0 {
-                    out.extend_from_slice("…".as_bytes());
-                    *left = 0;
-                }
-                return;
-            }
-            *left -= width;
+/// Not zero where any of eight bytes is no printable ASCII.
+fn odd_bytes(word: u64) -> u64 {
+    const EACH: u64 = u64::MAX / 0xff;
+    let low = word.wrapping_sub(EACH * 0x20) & !word;
+    let high = word.wrapping_add(EACH) | word;
+    (low | high) & (EACH << 7)
+}
+
+/// The end of a line, as far as there is room: where no width is given, without end.
+struct Rest<'a> {
+    room: Option<usize>,
+    out: &'a mut Vec<u8>,
+}
+
+impl Rest<'_> {
+    /// Appends words of our own.
+    fn ours(&mut self, text: &str) {
+        match self.room {
+            None => self.out.extend_from_slice(text.as_bytes()),
+            Some(_) => self.letters(text),
         }
-        out.extend_from_slice(shown.encode_utf8(&mut buffer).as_bytes());
+    }
+
+    /// Appends words of a peer on one line, control characters made visible.
+    fn theirs(&mut self, text: &str) {
+        match self.room {
+            None if is_printable(text.as_bytes()) => self.out.extend_from_slice(text.as_bytes()),
+            _ => self.letters(text),
+        }
+    }
+
+    fn letters(&mut self, text: &str) {
+        let mut buffer = [0u8; 4];
+        for found in text.chars() {
+            let shown = visible(found);
+            let width = shown.width().unwrap_or(0);
+            if let Some(left) = &mut self.room {
+                if *left < width + 1 {
+                    if *left > 0 {
+                        self.out.extend_from_slice("…".as_bytes());
+                        *left = 0;
+                    }
+                    return;
+                }
+                *left -= width;
+            }
+            self.out.extend_from_slice(shown.encode_utf8(&mut buffer).as_bytes());
+        }
     }
 }
 
@@ -202,84 +220,120 @@ pub fn visible_text(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Appends what `write` appends, moved to the right end of so many columns.
-fn pad_left(write: impl FnOnce(&mut Vec<u8>), width: usize, out: &mut Vec<u8>) {
-    let start = out.len();
-    write(out);
-    let columns = out[start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-    if let Some(missing) = width.checked_sub(columns).filter(|missing| *missing > 0) {
-        let end = out.len();
-        out.resize(end + missing, b' ');
-        out.copy_within(start..end, start + missing);
-        out[start..start + missing].fill(b' ');
-    }
+/// Appends a text at the right end of so many columns.
+fn right(text: &str, width: usize, out: &mut Vec<u8>) {
+    const SPACES: &[u8; 16] = b"                ";
+    let missing = width.saturating_sub(columns(text)).min(SPACES.len());
+    // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+    let start = out.len() + missing;
+    out.extend_from_slice(SPACES);
+    out.truncate(start);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// The columns of a text without wide letters.
+fn columns(text: &str) -> usize {
+    text.bytes().filter(|byte| byte & 0xc0 != 0x80).count()
 }
 
 /// A size: `96 B`, `1.2 kB`, `3.4 MB`.
 pub fn bytes(count: u64) -> String {
-    let mut out = Vec::new();
-    write_bytes(count, &mut out);
-    String::from_utf8(out).unwrap_or_default()
-}
-
-fn write_bytes(count: u64, out: &mut Vec<u8>) {
-    const UNITS: [(&str, u64); 3] = [(" GB", 1_000_000_000), (" MB", 1_000_000), (" kB", 1000)];
-    match UNITS.iter().find(|unit| count >= unit.1) {
-        None => {
-            decimal(count, out);
-            out.extend_from_slice(b" B");
-        }
-        Some((name, size)) => {
-            let tenths = count / (size / 10) + u64::from(count % (size / 10) >= size / 20);
-            tenth(tenths, out);
-            out.extend_from_slice(name.as_bytes());
-        }
-    }
-}
-
-/// Appends a number of tenths.
-fn tenth(tenths: u64, out: &mut Vec<u8>) {
-    decimal(tenths / 10, out);
-    out.push(b'.');
-    decimal(tenths % 10, out);
+    Cell::bytes(count).text().to_owned()
 }
 
 /// A time span from nanoseconds: `870 ns`, `12 µs`, `1.6 ms`, `2.31 s`, `4m10s`.
 pub fn duration(nanoseconds: i64) -> String {
-    let mut out = Vec::new();
-    write_duration(nanoseconds, &mut out);
-    String::from_utf8(out).unwrap_or_default()
+    Cell::duration(nanoseconds).text().to_owned()
 }
 
-fn write_duration(nanoseconds: i64, out: &mut Vec<u8>) {
-    if nanoseconds < 0 {
-        out.push(b'-');
+/// A few words that need no memory of their own: a number and its unit.
+#[derive(Default)]
+struct Cell {
+    text: [u8; 32],
+    length: usize,
+}
+
+impl Cell {
+    fn text(&self) -> &str {
+        self.text.get(..self.length).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
-    let span = nanoseconds.unsigned_abs();
-    let unit = match span {
-        ..1_000 => {
-            decimal(span, out);
-            " ns"
+
+    fn put(&mut self, text: &str) {
+        if let Some(place) = self.text.get_mut(self.length..self.length + text.len()) {
+            place.copy_from_slice(text.as_bytes());
+            self.length += text.len();
         }
-        1_000..1_000_000 => {
-            decimal(span / 1000, out);
-            " µs"
+    }
+
+    fn number(&mut self, number: u64) {
+        self.put(itoa::Buffer::new().format(number));
+    }
+
+    /// A number of tenths.
+    fn tenths(&mut self, tenths: u64) {
+        self.number(tenths / 10);
+        self.put(".");
+        self.number(tenths % 10);
+    }
+
+    /// Two digits.
+    fn two(&mut self, number: u64) {
+        self.number(number / 10);
+        self.number(number % 10);
+    }
+
+    fn bytes(count: u64) -> Self {
+        const UNITS: [(&str, u64); 3] = [(" GB", 1_000_000_000), (" MB", 1_000_000), (" kB", 1000)];
+        let mut cell = Self::default();
+        match UNITS.iter().find(|unit| count >= unit.1) {
+            None => {
+                cell.number(count);
+                cell.put(" B");
+            }
+            Some((name, size)) => {
+                cell.tenths(count / (size / 10) + u64::from(count % (size / 10) >= size / 20));
+                cell.put(name);
+            }
         }
-        1_000_000..1_000_000_000 => {
-            tenth(span / 100_000, out);
-            " ms"
+        cell
+    }
+
+    fn duration(nanoseconds: i64) -> Self {
+        let mut cell = Self::default();
+        if nanoseconds < 0 {
+            cell.put("-");
         }
-        1_000_000_000..60_000_000_000 => {
-            let _ = write!(out, "{}.{:02}", span / 1_000_000_000, span / 10_000_000 % 100);
-            " s"
-        }
-        _ => {
-            let seconds = span / 1_000_000_000;
-            let _ = write!(out, "{}m{:02}s", seconds / 60, seconds % 60);
-            ""
-        }
-    };
-    out.extend_from_slice(unit.as_bytes());
+        let span = nanoseconds.unsigned_abs();
+        let unit = match span {
+            ..1_000 => {
+                cell.number(span);
+                " ns"
+            }
+            1_000..1_000_000 => {
+                cell.number(span / 1000);
+                " µs"
+            }
+            1_000_000..1_000_000_000 => {
+                cell.tenths(span / 100_000);
+                " ms"
+            }
+            1_000_000_000..60_000_000_000 => {
+                cell.number(span / 1_000_000_000);
+                cell.put(".");
+                cell.two(span / 10_000_000 % 100);
+                " s"
+            }
+            _ => {
+                let seconds = span / 1_000_000_000;
+                cell.number(seconds / 60);
+                cell.put("m");
+                cell.two(seconds % 60);
+                "s"
+            }
+        };
+        cell.put(unit);
+        cell
+    }
 }
 
 #[cfg(test)]

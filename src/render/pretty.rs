@@ -30,15 +30,13 @@ impl Default for Layout {
 pub fn pretty(text: &[u8], layout: &Layout, out: &mut Vec<u8>) {
     let coloured = !layout.palette.is_plain();
     out.reserve(text.len() * 2);
-    let printable = is_printable(text);
-    let mut printer = Printer { text, at: 0, layout, coloured, printable, out, depth: 0 };
+    let mut printer = Printer { text, layout, coloured, printable: is_printable(text), out, depth: 0 };
     printer.margin();
     printer.run();
 }
 
 struct Printer<'a, 'o> {
     text: &'a [u8],
-    at: usize,
     layout: &'a Layout,
     coloured: bool,
     /// The whole text is printable ASCII, so that no part of it needs a second look.
@@ -55,67 +53,53 @@ const SHORT: usize = 32;
 
 impl Printer<'_, '_> {
     fn run(&mut self) {
-        let mut is_key = false;
-        let mut objects = Vec::with_capacity(16);
-        while let Some(&byte) = self.text.get(self.at) {
+        let text = self.text;
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            let start = at;
+            at += 1;
             match byte {
-                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                b'"' => {
+                    at = json::skip_string(text, at).unwrap_or(text.len());
+                    let colon = json::skip_space(text, at);
+                    let is_key = text.get(colon) == Some(&b':');
+                    self.string(start, at, is_key);
+                    if is_key {
+                        self.out.extend_from_slice(b": ");
+                        at = colon + 1;
+                    }
+                }
+                b',' => {
+                    self.out.push(byte);
+                    self.line();
+                }
                 b'{' | b'[' => {
-                    is_key = self.open(byte);
-                    if !self.just_closed(byte) {
-                        objects.push(byte == b'{');
+                    self.out.push(byte);
+                    let next = json::skip_space(text, at);
+                    // In ASCII a closing bracket is two after the opening one.
+                    if text.get(next) == Some(&(byte + 2)) {
+                        self.out.push(byte + 2);
+                        at = next + 1;
                     } else {
-                        is_key = false;
+                        self.depth += 1;
+                        self.line();
                     }
                 }
                 b'}' | b']' => {
-                    objects.pop();
                     self.depth = self.depth.saturating_sub(1);
                     self.line();
-                    self.byte(byte);
-                    is_key = false;
+                    self.out.push(byte);
                 }
-                b',' => {
-                    self.byte(byte);
-                    self.line();
-                    is_key = objects.last() == Some(&true);
+                b' ' | b'\t' | b'\n' | b'\r' => {}
+                _ => {
+                    at = json::skip_scalar(text, at);
+                    self.scalar(start, at);
                 }
-                b':' => {
-                    self.byte(byte);
-                    self.out.push(b' ');
-                    is_key = false;
-                }
-                b'"' => self.string(is_key),
-                _ => self.scalar(),
             }
         }
     }
 
-    /// Writes an opening bracket, and the closing one at once where nothing stands between.
-    fn open(&mut self, byte: u8) -> bool {
-        let closing = if byte == b'{' { b'}' } else { b']' };
-        let next = json::skip_space(self.text, self.at + 1);
-        self.out.push(byte);
-        if self.text.get(next) == Some(&closing) {
-            self.out.push(closing);
-            self.at = next + 1;
-            return false;
-        }
-        self.at += 1;
-        self.depth += 1;
-        self.line();
-        byte == b'{'
-    }
-
-    fn just_closed(&self, byte: u8) -> bool {
-        self.out.last() == Some(if byte == b'{' { &b'}' } else { &b']' })
-    }
-
-    fn byte(&mut self, byte: u8) {
-        self.out.push(byte);
-        self.at += 1;
-    }
-
+    #[inline(always)]
     fn line(&mut self) {
         let mut left = self.depth * self.layout.indent + self.layout.margin;
         if left < LINE.len() {
@@ -136,31 +120,38 @@ impl Printer<'_, '_> {
         self.out.extend_from_slice(&SPACES[..self.layout.margin.min(SPACES.len())]);
     }
 
-    fn string(&mut self, is_key: bool) {
-        let end = json::skip_string(self.text, self.at + 1).unwrap_or(self.text.len());
-        let start = std::mem::replace(&mut self.at, end);
+    #[inline(always)]
+    fn string(&mut self, start: usize, end: usize, is_key: bool) {
         let palette = &self.layout.palette;
         let style = if is_key { palette.key } else { palette.string };
         match self.layout.fold {
             Some(most) if !is_key && end - start > most + most / 4 + 16 => {
                 self.folded(&self.text[start..end], most, style);
             }
-            _ => self.token(start, style),
+            _ => self.token(start, end, style),
         }
     }
 
-    /// Writes the token from `start` to here.
-    fn token(&mut self, start: usize, style: Style) {
-        let length = self.at - start;
+    /// Writes the token that stands there.
+    #[inline(always)]
+    fn token(&mut self, start: usize, end: usize, style: Style) {
         match self.text[start..].first_chunk::<SHORT>() {
             // A copy of fixed length, cut, is quicker than one of the length that is wanted.
-            Some(run) if length <= SHORT && self.printable && !self.coloured => {
-                let length = self.out.len() + length;
+            Some(run) if end - start <= SHORT && self.printable && !self.coloured => {
+                let length = self.out.len() + end - start;
                 self.out.extend_from_slice(run);
                 self.out.truncate(length);
             }
-            _ => self.styled(&self.text[start..self.at], style),
+            _ => self.styled(&self.text[start..end], style),
         }
+    }
+
+    /// Writes a number or a word.
+    #[inline(always)]
+    fn scalar(&mut self, start: usize, end: usize) {
+        let palette = &self.layout.palette;
+        let style = if self.text[start].is_ascii_alphabetic() { palette.literal } else { palette.number };
+        self.token(start, end, style);
     }
 
     fn folded(&mut self, whole: &[u8], most: usize, style: Style) {
@@ -168,19 +159,6 @@ impl Printer<'_, '_> {
         self.styled(&whole[..cut], style);
         let note = format!("… +{}\"", super::line::bytes((whole.len() - cut - 1) as u64));
         self.styled(note.as_bytes(), self.layout.palette.faint);
-    }
-
-    fn scalar(&mut self) {
-        let start = self.at;
-        while let Some(byte) = self.text.get(self.at) {
-            if matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'{' | b'[') {
-                break;
-            }
-            self.at += 1;
-        }
-        let palette = &self.layout.palette;
-        let style = if self.text[start].is_ascii_alphabetic() { palette.literal } else { palette.number };
-        self.token(start, style);
     }
 
     fn styled(&mut self, text: &[u8], style: Style) {

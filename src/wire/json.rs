@@ -80,7 +80,8 @@ pub fn skip_value(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-fn skip_scalar(text: &[u8], mut at: usize) -> usize {
+/// The position just past a number or a word, with `at` inside of it.
+pub fn skip_scalar(text: &[u8], mut at: usize) -> usize {
     while let Some(byte) = text.get(at) {
         if matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'{' | b'[') {
             break;

@@ -1,6 +1,5 @@
 //! One event made ready to be shown: paired with its request, put into words. Fed event by event, in order.
 
-use super::filter::tool_name;
 use super::pairing::Pairing;
 use super::summary;
 use crate::extension::{Spoken, clip};
@@ -173,7 +172,8 @@ impl Words {
         envelope.params = json::tail_at(body, "params");
         summary::call(&Spoken { method, direction: event.header.direction(), envelope: &envelope }, &mut self.about);
         if method == "tools/call" {
-            self.tool = tool_name(body);
+            let name = envelope.params.and_then(|params| json::str_member(params, "name"));
+            self.tool = name.map(|name| name.into_owned());
         }
     }
 

@@ -60,7 +60,8 @@ pub struct Press {
 impl Press {
     /// Begins to print to `out`.
     pub fn start(layout: Layout, out: File) -> io::Result<Self> {
-        let (ready, sheets) = sync_channel(0);
+        // One may wait, so that neither thread has to be woken in time for the other.
+        let (ready, sheets) = sync_channel(1);
         let (back, spent) = channel();
         let work = move || work(layout, out, &sheets, &back);
         let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;

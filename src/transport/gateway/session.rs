@@ -153,7 +153,7 @@ impl Session {
 
     async fn run(self: Arc<Self>, opened: Opened, mut to_server: mpsc::Receiver<Vec<u8>>) {
         let Opened { mut link, end } = opened;
-        let (mut outbox, mut has_more, mut until) = (VecDeque::new(), true, None);
+        let (mut outbox, mut has_more, mut until, mut is_cut) = (VecDeque::new(), true, None, false);
         loop {
             tokio::select! {
                 message = to_server.recv(), if has_more && outbox.is_empty() => match message {
@@ -166,7 +166,11 @@ impl Session {
                 turned = link.turn(&mut outbox) => match turned {
                     Some(Incoming::Message(message)) => self.arrived(message),
                     Some(Incoming::Stderr(bytes)) => self.backend.see_stderr(self.stream, &bytes),
-                    Some(Incoming::Closed | Incoming::Failed(_)) => break,
+                    Some(Incoming::Closed) => break,
+                    Some(Incoming::Failed(_)) => {
+                        is_cut = until.is_none();
+                        break;
+                    }
                     Some(Incoming::Undelivered(_)) | None => {}
                 },
                 // The server is sent what it was promised, and no more; its last words are still taken.
@@ -180,7 +184,11 @@ impl Session {
         // From here on nobody can hand in what would not be answered.
         drop((link, to_server));
         end.await;
-        self.end_streams();
+        if is_cut {
+            self.lock().cut();
+        } else {
+            self.end_streams();
+        }
         if until.is_none() && !self.closed.swap(true, Ordering::AcqRel) {
             self.backend.closed(self.stream, SERVER_ENDED);
         }

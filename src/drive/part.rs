@@ -316,3 +316,6 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
         self.part.player.finish(self.began.elapsed())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,3 +122,6 @@ impl Backend for Plays {
 
     fn closed(&self, _stream: u32, _by: &str) {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -167,17 +167,12 @@ impl Gateway {
         named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
     }
 
-    /// Ends a session as one that its client has left, once it has heard and asked nothing for this long: few clients say
-    /// when they are done. Looked at as often, so it may take twice that. A session that is a connection of its client's
-    /// is not left before that ends.
+    /// Ends a session as one that its client has left, once that wants and hears nothing for this long: few clients say
+    /// when they are done. One that is a connection of its client's ends with that, and is left alone.
     pub async fn close_left(&self, stream: u32, span: Duration) {
-        loop {
-            let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) else { return };
-            let idle = session.idle_since();
-            tokio::time::sleep(span).await;
-            if idle.is_some() && session.idle_since() == idle {
-                return session.close(LEFT).await;
-            }
+        if let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) {
+            session.left(span).await;
+            session.close(LEFT).await;
         }
     }
 

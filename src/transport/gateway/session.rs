@@ -98,6 +98,17 @@ impl Session {
         used.filter(|_| self.lock().is_idle())
     }
 
+    /// Over once the client wants and hears nothing for this long. It is looked at as often, so it may take twice that.
+    pub async fn left(&self, span: Duration) {
+        loop {
+            let idle = self.idle_since();
+            tokio::time::sleep(span).await;
+            if self.is_closed() || idle.is_some() && self.idle_since() == idle {
+                return;
+            }
+        }
+    }
+
     fn is_used(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

@@ -23,11 +23,12 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
 
 /// How long a host over HTTP that has no stream open may say nothing, once its part is done, until it counts as gone.
 const SILENCE: Duration = Duration::from_secs(5);
+/// How long a host that has gone may take to read what was said last.
+const UNREAD: Duration = Duration::from_secs(1);
 /// How long what was said last may take on its way to the network.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -125,7 +126,7 @@ fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Pa
 
 /// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
 async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> {
-    let (link, hang_up, writing) = standard_streams();
+    let (link, hang_up, written) = standard_streams();
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
     drop(entering);
@@ -143,7 +144,7 @@ async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> 
             playing.await
         }
     };
-    let _ = writing.await;
+    let _ = tokio::time::timeout(UNREAD, written).await;
     Ok(report)
 }
 
@@ -207,7 +208,9 @@ fn oldest(news: &mut mpsc::UnboundedReceiver<News>) -> Option<Report> {
 
 /// This process's own standard input and output as a link; beside it a way to end it, and the end of all that is
 /// written.
-fn standard_streams() -> (Link, mpsc::Sender<Incoming>, JoinHandle<()>) {
+///
+/// Both directions have threads of their own: a host that does not read holds nothing else up.
+fn standard_streams() -> (Link, mpsc::Sender<Incoming>, oneshot::Receiver<()>) {
     let (link, Served { mut outgoing, incoming }) = Link::served();
     let hang_up = incoming.clone();
     std::thread::spawn(move || {
@@ -224,8 +227,11 @@ fn standard_streams() -> (Link, mpsc::Sender<Incoming>, JoinHandle<()>) {
         }
         let _ = incoming.blocking_send(Incoming::Closed);
     });
-    let writing = tokio::spawn(async move {
-        while let Some(mut message) = outgoing.recv().await {
+    let (writes, written) = oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        // Dropped after the last.
+        let _writes = writes;
+        while let Some(mut message) = outgoing.blocking_recv() {
             message.push(b'\n');
             let mut out = std::io::stdout().lock();
             if out.write_all(&message).and_then(|()| out.flush()).is_err() {
@@ -233,5 +239,5 @@ fn standard_streams() -> (Link, mpsc::Sender<Incoming>, JoinHandle<()>) {
             }
         }
     });
-    (link, hang_up, writing)
+    (link, hang_up, written)
 }

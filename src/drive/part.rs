@@ -97,9 +97,9 @@ struct Playing<T> {
     late: mpsc::UnboundedSender<Sent>,
 }
 
-/// Plays a part on the connections that enter, one after another, until the host has gone: it closed its connection, or
-/// it was cut off and nothing is left to do, or no other connection can come. A connection on which nothing was said but
-/// `server/discover` is no host's. The report is the player's.
+/// Plays a part on the connections that enter, one after another, until the host has gone: it closed its connection,
+/// or it was cut off and nothing is left to do, or no other connection can come. A connection on which nothing was said
+/// but `server/discover` is no host's. The report is the player's.
 pub async fn play(
     part: Part,
     mut entering: mpsc::UnboundedReceiver<Entered>,

@@ -1,5 +1,7 @@
-//! A server's part of a scenario behind a gateway. Every session is played for from the beginning, but the one that comes
-//! after a connection was cut is taken for the host that comes back.
+//! A server's part of a scenario behind a gateway. Every session is played for from the beginning, but the one that
+//! comes after a connection was cut is taken for the host that comes back.
+//!
+//! Never: what is played (that is `part`), what transports carry it.
 
 use super::part::{Entered, Part, Told, play};
 use super::sessions::Onlook;

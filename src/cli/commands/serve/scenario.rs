@@ -36,9 +36,9 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A scenario's part")]
 pub struct ScenarioArgs {
-    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
-    /// messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the report
-    /// goes to standard error.
+    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and
+    /// which messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the
+    /// report goes to standard error.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
         "folders", "commands", "report", "answer_timeout", "seed", "allowed", "webhook", "channel_socket", "feed"])]
     pub scenario: Option<PathBuf>,
@@ -92,7 +92,7 @@ pub fn run(
     Ok(verdict::outcome(&report))
 }
 
-/// What makes the part of the server with this name, at its beginning; without a name, of the only one that is built in.
+/// What makes the part of the server with this name, at its beginning; without a name, of the only one built in.
 fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Part + Send + Sync>, CommandError> {
     let is_built_in = |kind: &ServerKind| matches!(kind, ServerKind::BuiltIn(_));
     let built_in = scenario.servers.iter().filter(|plan| is_built_in(&plan.kind));

@@ -1052,7 +1052,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --set 'Have a proposal''s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=''["ci.builds"]'', mcpl.channels:=''["discord:#general"]'', mcpl.redact.api_key=''sk-\w+'''
             cand --plan 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)'
             cand --on-signal 'Send this whenever the process gets SIGUSR1 (repeatable)'
-            cand --scenario 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error'
+            cand --scenario 'Play one built-in server''s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the report goes to standard error'
             cand --as 'Which server of the scenario to be'
             cand --junit 'Write the scenario''s report as JUnit XML'
             cand --format 'How the scenario''s report is told'

@@ -628,7 +628,7 @@ both\t'Whichever the host begins with'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l set -d 'Have a proposal\'s side do something otherwise (repeatable): conversation.carrier=request, mcpl.push_sets:=\'["ci.builds"]\', mcpl.channels:=\'["discord:#general"]\', mcpl.redact.api_key=\'sk-\\w+\'' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this whenever the process gets SIGUSR1 (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l scenario -d 'Play one built-in server\'s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this; the report goes to standard error' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l scenario -d 'Play one built-in server\'s part of this scenario: what it fires and when, the faults on its connection, and which messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the report goes to standard error' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which server of the scenario to be' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'How the scenario\'s report is told' -r -f -a "human\t'In words'

@@ -7,6 +7,8 @@ pub mod connector;
 pub mod feed;
 pub mod host;
 pub mod overlay;
+pub mod part;
+pub mod plays;
 pub mod server;
 pub mod sessions;
 pub mod simulate;

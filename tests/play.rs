@@ -6,8 +6,11 @@
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;
 
-use common::{BINARY, Output, Stage};
+use common::socket::Client;
+use common::{BINARY, Live, Output, Stage, until};
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 
 const PASSES: &str = "\
 name: it remembers
@@ -137,6 +140,216 @@ expect:
     assert!(xml.contains("<failure message="), "{xml}");
     let seeded = stage.run(&["serve", "--scenario", file, "--as", "watcher", "--seed", "1"], "");
     assert_eq!(seeded.code(), 2, "what a scenario decides is not taken beside it: {seeded:?}");
+}
+
+const SERVED: &str = "\
+name: slow and reminding
+servers:
+  w: {builtin: {declare: [conversation, reminder]}}
+steps:
+  - server: w
+    fire: {kind: reminder, body: look at lib.rs, ttlTurns: 1}
+    expect:
+      - message: {server: w, direction: s2c, method: notifications/reminder}
+faults:
+  - {server: w, direction: s2c, method: conversation/userMessage, nth: 1, delay: 900ms}
+expect:
+  - message: {server: w, direction: c2s, method: conversation/userMessage}
+    times: 1
+";
+
+/// A scenario's part that is served on a listener.
+struct Part {
+    process: Live,
+    url: String,
+}
+
+impl Part {
+    fn serve(stage: &Stage, scenario: &str, listen: &str, more: &[&str]) -> Self {
+        let file = stage.write("part.yaml", scenario);
+        let words = ["serve", "--scenario", file.to_str().expect("a path"), "--listen", listen];
+        let process = stage.start(&[&words, more].concat());
+        let url = until("the server to listen", || {
+            let said = process.stderr_so_far();
+            let rest = said.split("listening on ").nth(1)?;
+            Some(rest.split(';').next()?.to_owned()).filter(|_| rest.contains('\n'))
+        });
+        Self { process, url }
+    }
+
+    fn address(&self) -> &str {
+        let rest = self.url.trim_start_matches("http://").trim_start_matches("tcp:");
+        rest.split('/').next().unwrap_or_default()
+    }
+
+    /// How it ended by itself, and its report.
+    fn end(self) -> (i32, Value) {
+        let output = self.process.end_with_open_stdin();
+        let said = output.err();
+        let report = said.lines().last().and_then(|line| serde_json::from_str(line).ok());
+        (output.code(), report.unwrap_or_else(|| panic!("no report: {output:?}")))
+    }
+}
+
+const JSON: &[&str] = &["--format", "json"];
+
+#[test]
+fn a_part_is_played_on_every_transport() {
+    let stage = Stage::new();
+    let socket = format!("unix:{}", stage.path("mcp.sock").display());
+    for (listen, scheme) in [("0", "http"), ("0", "ws"), ("tcp:0", "tcp"), (socket.as_str(), "unix")] {
+        let url = |part: &Part| part.url.replacen("http", if scheme == "ws" { "ws" } else { "http" }, 1);
+        let part = Part::serve(&stage, SERVED, listen, &["--format", "json", "--record", "part.reel"]);
+        let server = format!("w={}", url(&part));
+        let words = ["host", "-s", &server, "--do", "/turn what changed?", "--format", "json"];
+        let told = stage.run(&words, "");
+        assert_eq!(told.code(), 0, "{scheme}: {told:?}");
+        let facts: Vec<Value> = told.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let is_told = |what: &str| facts.iter().any(|fact| fact["what"] == what);
+        assert!(is_told("queued") && is_told("timed out"), "{scheme}: {told:?}");
+        let (code, report) = part.end();
+        assert_eq!((code, &report["passed"], &report["faults"][0]["hits"]), (0, &json!(true), &json!(1)), "{scheme}");
+        let reminded = |event: &Value| event["message"]["method"] == "notifications/reminder" && event["dir"] == "s2c";
+        assert!(stage.events("part.reel").iter().any(reminded), "{scheme}");
+
+        let part = Part::serve(&stage, SERVED, listen, JSON);
+        let server = format!("w={}", url(&part));
+        assert_eq!(stage.run(&["host", "-s", &server, "--do", "/wait 1ms"], "").code(), 0);
+        let (code, report) = part.end();
+        assert_eq!((code, &report["counts"]["failed"]), (1, &json!(1)), "{scheme}: nothing was said: {report}");
+        std::fs::remove_file(stage.path("part.reel")).expect("a reel");
+    }
+}
+
+/// One request over HTTP, on a connection of its own: the session that its answer names, and what else came.
+fn ask(part: &Part, session: &str, message: &Value) -> (String, common::socket::Reply) {
+    let mut client = Client::connect(part.address().parse().expect("an address"));
+    let named = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
+    let body = message.to_string();
+    let more = format!("{named}Accept: application/json, text/event-stream\r\n");
+    client.post(&more, &body);
+    let (head, reply) = client.head_and_reply();
+    (head.header("mcp-session-id").unwrap_or_default().to_owned(), reply)
+}
+
+fn request(method: &str) -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    let params = match method {
+        "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}),
+        _ => json!({}),
+    };
+    json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+}
+
+fn open(part: &Part) -> String {
+    let (session, reply) = ask(part, "", &request("initialize"));
+    assert_eq!((reply.status, reply.cut), (200, false), "{reply:?}");
+    let (_, reply) = ask(part, &session, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    assert_eq!(reply.status, 202);
+    session
+}
+
+const CUTS: &str = "\
+name: cut off once
+servers:
+  w: {builtin: {declare: []}}
+faults:
+  - {server: w, direction: c2s, method: ping, nth: 1, disconnect: true}
+  - {server: w, direction: s2c, method: ping, nth: 1, duplicate: true}
+steps: []
+expect:
+  - message: {server: w, direction: c2s, method: initialize}
+    times: 2
+    within: 20s
+  - message: {server: w, direction: c2s, method: tools/list}
+";
+
+#[test]
+fn over_http_a_cut_ends_the_answer_and_the_session_and_the_host_may_come_back() {
+    let stage = Stage::new();
+    let part = Part::serve(&stage, &CUTS.replace("    times: 2\n", "    at_least: 2\n"), "0", JSON);
+    let session = open(&part);
+    let (_, reply) = ask(&part, &session, &request("ping"));
+    assert!(reply.cut && !reply.body.contains("jsonrpc"), "no answer, not even an error: {reply:?}");
+    let (_, reply) = ask(&part, &session, &request("tools/list"));
+    assert_eq!(reply.status, 404, "{reply:?}");
+    let session = open(&part);
+    // The second copy of an answer has no other way than the session's own stream.
+    let mut listener = Client::connect(part.address().parse().expect("an address"));
+    let head = format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {session}\r\n");
+    listener.send(format!("{head}Accept: text/event-stream\r\n\r\n"));
+    assert_eq!(listener.head().expect("a stream").status(), 200);
+    let (_, reply) = ask(&part, &session, &request("ping"));
+    assert_eq!(reply.status, 200);
+    let mut said = String::new();
+    while !said.contains("\n\n") {
+        said.push_str(&listener.next().expect("an event"));
+    }
+    assert!(said.contains(r#""id":7"#), "{said}");
+    ask(&part, &session, &request("tools/list"));
+    // It says nothing of its end: it hears and asks nothing any more.
+    listener.hang_up();
+    let (code, report) = part.end();
+    assert_eq!((code, &report["faults"][0]["hits"]), (0, &json!(1)), "{report}");
+}
+
+#[test]
+fn over_a_socket_a_cut_is_the_end_of_the_stream() {
+    let stage = Stage::new();
+    let part = Part::serve(&stage, CUTS, "tcp:0", JSON);
+    let connect = || {
+        let mut stream = TcpStream::connect(part.address()).expect("connects");
+        for message in [request("initialize"), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})] {
+            stream.write_all(format!("{message}\n").as_bytes()).expect("it reads");
+        }
+        let mut lines = BufReader::new(stream.try_clone().expect("a socket"));
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).expect("an answer") > 0 && line.contains("serverInfo"), "{line}");
+        (stream, lines)
+    };
+    let (mut stream, mut lines) = connect();
+    stream.write_all(format!("{}\n", request("ping")).as_bytes()).expect("it reads");
+    assert_eq!(lines.read_line(&mut String::new()).expect("the end"), 0);
+    drop((stream, lines));
+    let (mut stream, mut lines) = connect();
+    stream.write_all(format!("{}\n", request("ping")).as_bytes()).expect("it reads");
+    for _ in 0..2 {
+        assert!(lines.read_line(&mut String::new()).expect("an answer, twice") > 0);
+    }
+    drop((stream, lines));
+    // The tools were never asked for.
+    let (code, report) = part.end();
+    assert_eq!((code, &report["counts"]["failed"], &report["problems"]), (1, &json!(1), &json!([])), "{report}");
+}
+
+#[test]
+fn an_interruption_has_a_report_too_and_a_probe_is_no_host() {
+    let stage = Stage::new();
+    let listed = "name: n\nservers:\n  w: {builtin: {}}\nsteps: []\n\
+        expect:\n  - message: {server: w, direction: c2s, method: tools/list}\n";
+    for listen in [&["--listen", "0"][..], &[]] {
+        let file = stage.write("part.yaml", listed);
+        let words = ["serve", "--scenario", file.to_str().expect("a path"), "--format", "json"];
+        let process = stage.start(&[&words, listen].concat());
+        if listen.is_empty() {
+            let mut process = process;
+            process.send(&request("initialize"));
+            process.line();
+            process.signal("TERM");
+            let output = process.end_with_open_stdin();
+            assert!(output.code() == 1 && output.err().contains("\"passed\":false"), "{output:?}");
+            continue;
+        }
+        until("the server to listen", || process.stderr_so_far().contains("listening on").then_some(()));
+        process.signal("INT");
+        let output = process.end_with_open_stdin();
+        assert!(output.code() == 1 && output.err().contains("never all connected"), "{output:?}");
+    }
+    // A client of both eras asks first which one is spoken here: over HTTP on a connection of its own.
+    let part = Part::serve(&stage, listed, "0", JSON);
+    let listing = stage.run(&["call", "tools/list", "--url", &part.url], "");
+    assert_eq!(listing.code(), 0, "{listing:?}");
+    assert_eq!(part.end().0, 0);
 }
 
 #[test]

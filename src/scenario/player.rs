@@ -478,6 +478,14 @@ impl Player {
         fate
     }
 
+    /// The host has gone by itself, so nothing can follow. Where all steps are done that is the end of the session, as
+    /// if it had been ordered to.
+    pub fn gone(&mut self) {
+        if matches!(self.stage, Stage::Draining | Stage::Ending) {
+            self.stage = Stage::Over;
+        }
+    }
+
     /// Takes the report. What is still open has failed; steps that were not reached are told.
     pub fn finish(mut self, now: Duration) -> Report {
         if self.stage != Stage::Over {

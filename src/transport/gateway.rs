@@ -44,6 +44,9 @@ const PROMPT: Duration = Duration::from_millis(200);
 /// Why a session is over where its server ended by itself.
 pub const SERVER_ENDED: &str = "the server ended";
 
+/// Why one is over whose client said nothing of it.
+const LEFT: &str = "left by its client";
+
 /// A link that was opened for a session, and what is to be awaited once it is closed.
 pub struct Opened {
     /// The connection to the server.
@@ -162,6 +165,15 @@ impl Gateway {
         let named: Vec<_> = lock(&self.sessions).values().cloned().collect();
         let shared = lock(&self.shared).clone();
         named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
+    }
+
+    /// Ends a session as one that its client has left, once that wants and hears nothing for this long: few clients say
+    /// when they are done. One that is a connection of its client's ends with that, and is left alone.
+    pub async fn close_left(&self, stream: u32, span: Duration) {
+        if let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) {
+            session.left(span).await;
+            session.close(LEFT).await;
+        }
     }
 
     /// Ends every session and waits for what stands behind them.
@@ -323,7 +335,7 @@ impl Gateway {
             let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
             let (_, longest) = idle.min().ok_or_else(full_up)?;
             if let Some(left) = sessions.remove(&longest) {
-                tokio::spawn(async move { left.close("left by its client").await });
+                tokio::spawn(async move { left.close(LEFT).await });
             }
         }
         drop(sessions);
@@ -486,12 +498,17 @@ impl Stream {
     fn begin(self, first: Option<Event>) -> Response<Body> {
         let Self { primes, is_resumable, said, guard } = self;
         let priming = primes.then(|| said.priming());
-        let later = futures_util::stream::unfold((said, guard), |(mut said, guard)| async move {
-            said.recv().await.map(|event| (event, (said, guard)))
+        let first = first.map(|event| Ok(event.block(is_resumable)));
+        let later = futures_util::stream::unfold(Some((said, guard)), move |reading| async move {
+            let (mut said, guard) = reading?;
+            match said.recv().await {
+                Some(event) => Some((Ok(event.block(is_resumable)), Some((said, guard)))),
+                // The client's connection breaks too.
+                None => said.is_cut().then(|| (Err(BodyError::from("the connection to the server broke")), None)),
+            }
         });
-        let events = futures_util::stream::iter(first).chain(later).map(move |event| event.block(is_resumable));
-        let blocks = futures_util::stream::iter(priming).chain(events);
-        let frames = blocks.map(|block| Ok::<_, BodyError>(Frame::data(block)));
+        let blocks = futures_util::stream::iter(priming.map(Ok).into_iter().chain(first)).chain(later);
+        let frames = blocks.map(|block: Result<_, BodyError>| block.map(Frame::data));
         let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -60,18 +60,23 @@ impl Link {
 
     /// Two ends in memory: what one sends, the other receives. For tests and for parties in one process.
     pub fn pair() -> (Self, Self) {
+        Self::pair_ending(Incoming::Closed)
+    }
+
+    /// The same, but the first end hears `last` once the second sends no more.
+    pub fn pair_ending(last: Incoming) -> (Self, Self) {
         let (left, left_served) = Self::served();
         let (right, right_served) = Self::served();
-        let carry = |mut from: mpsc::Receiver<Vec<u8>>, to: mpsc::Sender<Incoming>| async move {
+        let carry = |mut from: mpsc::Receiver<Vec<u8>>, to: mpsc::Sender<Incoming>, last| async move {
             while let Some(message) = from.recv().await {
                 if to.send(Incoming::Message(message)).await.is_err() {
                     return;
                 }
             }
-            let _ = to.send(Incoming::Closed).await;
+            let _ = to.send(last).await;
         };
-        tokio::spawn(carry(left_served.outgoing, right_served.incoming));
-        tokio::spawn(carry(right_served.outgoing, left_served.incoming));
+        tokio::spawn(carry(left_served.outgoing, right_served.incoming, Incoming::Closed));
+        tokio::spawn(carry(right_served.outgoing, left_served.incoming, last));
         (left, right)
     }
 

@@ -262,13 +262,19 @@ impl Client {
 
     /// The whole response.
     pub fn reply(&mut self) -> Reply {
+        self.head_and_reply().1
+    }
+
+    /// The whole response, and its head once more.
+    pub fn head_and_reply(&mut self) -> (Head, Reply) {
         let Some(head) = self.head() else {
-            return Reply { status: 0, content_type: None, body: String::new(), cut: true };
+            return (Head::default(), Reply { status: 0, content_type: None, body: String::new(), cut: true });
         };
         let body = self.body.all(&mut self.stream);
         let body = String::from_utf8_lossy(&body).into_owned();
         let content_type = head.header("content-type").map(str::to_owned);
-        Reply { status: head.status(), content_type, body, cut: self.body.cut }
+        let reply = Reply { status: head.status(), content_type, body, cut: self.body.cut };
+        (head, reply)
     }
 
     /// Hangs up.

@@ -59,6 +59,7 @@ Examples:
   tail -F log.jsonl | mcpreel serve --listen 8080 --feed -
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
+  mcpreel serve --scenario faults.yaml --as memory --listen 8080
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
 Facts (pushes answered, refusals, late answers) go to standard error with -v, one JSON object a line, or to --report.")]
@@ -168,7 +169,7 @@ fn fired(text: &str) -> Result<Fired, String> {
 
 pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.scenario.scenario {
-        return scenario::run(path, &args.scenario, context);
+        return scenario::run(path, &args.scenario, &args.common.listening, args.record.as_deref(), context);
     }
     let mut config = args.common.config();
     if !args.declare.is_empty() {

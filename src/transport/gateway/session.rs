@@ -98,6 +98,17 @@ impl Session {
         used.filter(|_| self.lock().is_idle())
     }
 
+    /// Over once the client wants and hears nothing for this long. It is looked at as often, so it may take twice that.
+    pub async fn left(&self, span: Duration) {
+        loop {
+            let idle = self.idle_since();
+            tokio::time::sleep(span).await;
+            if self.is_closed() || idle.is_some() && self.idle_since() == idle {
+                return;
+            }
+        }
+    }
+
     fn is_used(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
@@ -153,7 +164,7 @@ impl Session {
 
     async fn run(self: Arc<Self>, opened: Opened, mut to_server: mpsc::Receiver<Vec<u8>>) {
         let Opened { mut link, end } = opened;
-        let (mut outbox, mut has_more, mut until) = (VecDeque::new(), true, None);
+        let (mut outbox, mut has_more, mut until, mut is_cut) = (VecDeque::new(), true, None, false);
         loop {
             tokio::select! {
                 message = to_server.recv(), if has_more && outbox.is_empty() => match message {
@@ -166,7 +177,11 @@ impl Session {
                 turned = link.turn(&mut outbox) => match turned {
                     Some(Incoming::Message(message)) => self.arrived(message),
                     Some(Incoming::Stderr(bytes)) => self.backend.see_stderr(self.stream, &bytes),
-                    Some(Incoming::Closed | Incoming::Failed(_)) => break,
+                    Some(Incoming::Closed) => break,
+                    Some(Incoming::Failed(_)) => {
+                        is_cut = until.is_none();
+                        break;
+                    }
                     Some(Incoming::Undelivered(_)) | None => {}
                 },
                 // The server is sent what it was promised, and no more; its last words are still taken.
@@ -180,7 +195,11 @@ impl Session {
         // From here on nobody can hand in what would not be answered.
         drop((link, to_server));
         end.await;
-        self.end_streams();
+        if is_cut {
+            self.lock().cut();
+        } else {
+            self.end_streams();
+        }
         if until.is_none() && !self.closed.swap(true, Ordering::AcqRel) {
             self.backend.closed(self.stream, SERVER_ENDED);
         }

@@ -8,7 +8,7 @@ use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -46,6 +46,7 @@ pub struct Streams {
     /// Requests that were hung up on, and when.
     abandoned: Vec<(Asked, Instant)>,
     told: Vec<&'static str>,
+    is_cut: Arc<AtomicBool>,
 }
 
 /// A request of a client's.
@@ -153,12 +154,7 @@ pub struct Said {
     behind: u64,
     channel: mpsc::UnboundedReceiver<Event>,
     waiting: Arc<AtomicUsize>,
-}
-
-fn channel(stream: u64, behind: u64) -> (Sender, Said) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let waiting = Arc::new(AtomicUsize::new(0));
-    (Sender { channel: sender, waiting: Arc::clone(&waiting) }, Said { stream, behind, channel: receiver, waiting })
+    is_cut: Arc<AtomicBool>,
 }
 
 impl Sender {
@@ -181,6 +177,11 @@ impl Said {
         let event = self.channel.recv().await?;
         self.waiting.fetch_sub(event.message.len(), Ordering::AcqRel);
         Some(event)
+    }
+
+    /// Whether the connection to the server broke: then the end of the stream is no end of what was to be said.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Acquire)
     }
 
     /// Whether nothing waits and nothing comes any more.
@@ -219,7 +220,7 @@ impl Streams {
             self.posts.remove(left);
         }
         self.newest += 1;
-        let (sender, said) = channel(self.newest, 0);
+        let (sender, said) = self.channel(self.newest, 0);
         let stream = Stream { number: self.newest, last: 0, sender: Some(sender) };
         self.posts.push(Post { waiting, stream });
         said
@@ -267,11 +268,18 @@ impl Streams {
 
     /// A way into a stream on which waits what is kept of it behind this event.
     fn replay(&self, stream: u64, behind: u64) -> (Sender, Said) {
-        let (sender, said) = channel(stream, behind);
+        let (sender, said) = self.channel(stream, behind);
         for event in self.kept.iter().filter(|event| event.stream == stream && event.number > behind) {
             sender.give(event.clone());
         }
         (sender, said)
+    }
+
+    fn channel(&self, stream: u64, behind: u64) -> (Sender, Said) {
+        let (sender, channel) = mpsc::unbounded_channel();
+        let (waiting, is_cut) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&self.is_cut));
+        let said = Said { stream, behind, channel, waiting: Arc::clone(&waiting), is_cut };
+        (Sender { channel: sender, waiting }, said)
     }
 
     /// Nobody can come back to this stream, since it was answered without one.
@@ -307,8 +315,7 @@ impl Streams {
     pub fn hand_on(&mut self, message: Vec<u8>) -> Option<&'static str> {
         let envelope = Envelope::scan(&message);
         let answered = answered(&message);
-        if !answered.is_empty() {
-            self.answer(&answered, message);
+        if !answered.is_empty() && self.answer(&answered, &message) {
             return None;
         }
         if !self.is_resumable && envelope.method.as_deref() == Some("notifications/cancelled") {
@@ -345,19 +352,23 @@ impl Streams {
         is_news
     }
 
-    fn answer(&mut self, answered: &[IdKey], message: Vec<u8>) {
+    /// Gives an answer to who waits for it; false where nobody does, or ever did. What was answered before is not
+    /// kept from the client: that a server answers twice is the client's to see.
+    fn answer(&mut self, answered: &[IdKey], message: &[u8]) -> bool {
+        let left = self.abandoned.len();
         self.abandoned.retain(|(asked, _)| !answered.contains(&asked.id));
         let is_asked = |post: &Post| post.waiting.iter().any(|asked| answered.contains(&asked.id));
-        let Some(place) = self.posts.iter().position(is_asked) else { return };
+        let Some(place) = self.posts.iter().position(is_asked) else { return self.abandoned.len() < left };
         let post = &mut self.posts[place];
         post.waiting.retain(|asked| !answered.contains(&asked.id));
         // However much waits there: an answer is what the client has asked for.
-        let event = post.stream.next(message, false);
+        let event = post.stream.next(message.to_vec(), false);
         post.stream.sender.as_ref().map(|sender| sender.give(event.clone()));
         if post.waiting.is_empty() {
             self.posts.remove(place);
         }
         self.keep(event);
+        true
     }
 
     /// Over standard output a server ends a subscription with a word; over HTTP its stream ends (2026-07-28).
@@ -374,8 +385,9 @@ impl Streams {
         if !self.is_resumable {
             return Place::Nobody;
         }
-        // A request of the server's is most often part of what it is doing for the newest request.
-        let is_request = envelope.kind == MessageKind::Request;
+        // A request of the server's is most often part of what it is doing for the newest request; what cannot be read
+        // was most often to be its answer.
+        let is_request = matches!(envelope.kind, MessageKind::Request | MessageKind::Malformed);
         match self.posts.iter().rposition(|post| post.stream.is_read()) {
             Some(read) if is_request || !self.has_listened => Place::Post(read),
             None if is_request && !self.listener.is_read() => match self.posts.len().checked_sub(1) {
@@ -415,6 +427,12 @@ impl Streams {
             is_lost |= oldest.stream == LISTENER && oldest.number > self.heard;
         }
         is_lost
+    }
+
+    /// The connection to the server broke: nobody is told anything any more.
+    pub fn cut(&mut self) {
+        self.is_cut.store(true, Ordering::Release);
+        *self = Self::new(self.is_resumable);
     }
 
     /// The server has ended: every request that waits is answered with an error, which `made` sees first.

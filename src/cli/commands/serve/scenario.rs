@@ -1,28 +1,46 @@
-//! `serve --scenario`: the part that one built-in server of a scenario plays by itself, on standard input and output.
+//! `serve --scenario`: the part that one built-in server of a scenario plays by itself, on any transport.
 
-use crate::cli::error::CommandError;
+use super::keep::Keep;
+use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
-use crate::cli::{Context, Outcome, peer};
-use crate::drive::builtin;
-use crate::scenario::{Player, ServerKind};
+use crate::cli::listening::{self, ListenOptions};
+use crate::cli::{Context, Outcome};
+use crate::drive::part::{self, Entered, Part, Told};
+use crate::drive::plays::{News, Plays};
+use crate::drive::sessions::Onlook;
+use crate::host::client::EraChoice;
+use crate::protocol::Era;
+use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
+use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::link::Served;
 use crate::transport::{Incoming, Link};
 use crate::wire::LineFramer;
 use clap::{Args, ValueEnum};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How long a host over HTTP that has no stream open may say nothing, once its part is done, until it counts as gone.
+const SILENCE: Duration = Duration::from_secs(5);
+/// How long a host that has gone may take to read what was said last.
+const UNREAD: Duration = Duration::from_secs(1);
+/// How long what was said last may take on its way to the network.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A scenario, and where its report goes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A scenario's part")]
 pub struct ScenarioArgs {
-    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and which
-    /// messages are expected there. The host is whoever starts this; the report goes to standard error.
+    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and
+    /// which messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the
+    /// report goes to standard error.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
-        "folders", "commands", "report", "answer_timeout", "seed", "listen", "allowed", "record",
-        "webhook", "channel_socket", "feed"])]
+        "folders", "commands", "report", "answer_timeout", "seed", "allowed", "webhook", "channel_socket", "feed"])]
     pub scenario: Option<PathBuf>,
     /// Which server of the scenario to be.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]
@@ -44,17 +62,41 @@ enum Format {
     Json,
 }
 
-/// Serves one host; the report goes to standard error once it has gone.
-pub fn run(path: &Path, args: &ScenarioArgs, context: &Context) -> Result<Outcome, CommandError> {
+/// Serves; the report goes to standard error once the host has gone.
+pub fn run(
+    path: &Path,
+    args: &ScenarioArgs,
+    listening: &ListenOptions,
+    record: Option<&Path>,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
-    let name = args.part.as_deref();
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
-    let built_in: Vec<&str> = scenario
-        .servers
-        .iter()
-        .filter(|plan| matches!(plan.kind, ServerKind::BuiltIn(_)))
-        .map(|plan| plan.name.as_str())
-        .collect();
+    let begin = part_of(&scenario, args.part.as_deref())?;
+    let keep = record.map(|path| Keep::start("serve", Some(path), context)).transpose()?;
+    let seeing = keep.clone();
+    let onlook: Onlook = Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
+    let report = match &listening.listen {
+        Some(listen) => play_listening(begin, onlook, (listen, listening), context),
+        None => listening::runtime()?.block_on(play_stdio(begin(), onlook)),
+    };
+    keep.iter().for_each(|keep| keep.finish(context));
+    let (report, file) = (report?, path.display().to_string());
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
+    }
+    context.printer.report(|palette| match args.format {
+        Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
+        Format::Json => format!("{}\n", play::to_json(&report, None)),
+    });
+    Ok(verdict::outcome(&report))
+}
+
+/// What makes the part of the server with this name, at its beginning; without a name, of the only one built in.
+fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Part + Send + Sync>, CommandError> {
+    let is_built_in = |kind: &ServerKind| matches!(kind, ServerKind::BuiltIn(_));
+    let built_in = scenario.servers.iter().filter(|plan| is_built_in(&plan.kind));
+    let built_in: Vec<&str> = built_in.map(|plan| plan.name.as_str()).collect();
     let name = match (name, &built_in[..]) {
         (Some(name), _) => name,
         (None, [only]) => only,
@@ -68,27 +110,109 @@ pub fn run(path: &Path, args: &ScenarioArgs, context: &Context) -> Result<Outcom
             .hint(format!("there are: {}", built_in.join(", ")))
     };
     let (id, part) = scenario.played_by(name).ok_or_else(unknown)?;
-    let ServerKind::BuiltIn(config) = &part.servers[id.0].kind else { return Err(unknown()) };
+    let plan = &part.servers[id.0];
+    let ServerKind::BuiltIn(config) = &plan.kind else { return Err(unknown()) };
     let mut config = (**config).clone();
     config.wall_base_ns = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
-    let player = Player::new(&part);
-    let report = peer::block_on(async {
-        Ok(builtin::play(Server::new(config), id, player, standard_streams(), |_, _, _| {}).await)
-    })?;
-    let file = path.display().to_string();
-    if let Some(junit) = junit {
-        junit.write(&report, &file)?;
-    }
-    context.printer.report(|palette| match args.format {
-        Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
-        Format::Json => format!("{}\n", play::to_json(&report, None)),
-    });
-    Ok(verdict::outcome(&report))
+    // What is fired stands on a handshake: the other era is spoken where the scenario says so.
+    let era = if plan.era == EraChoice::Modern { Era::Modern } else { Era::Legacy };
+    config.revisions.retain(|revision| revision.era() == era);
+    Ok(Box::new(move || {
+        let config = config.clone();
+        let make = Box::new(move || Server::new(config.clone()));
+        Part { make, id, player: Player::new(&part), has_handshake: era == Era::Legacy }
+    }))
 }
 
-/// This process's own standard input and output as a link.
-fn standard_streams() -> Link {
+/// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
+async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> {
+    let (link, hang_up, written) = standard_streams();
+    let (entering, enters) = mpsc::unbounded_channel();
+    let _ = entering.send(Entered { stream: 0, link, held: None });
+    drop(entering);
+    let tell = move |told: Told<'_>| {
+        if let Told::Passes(stream, passing) = told {
+            onlook(stream, passing);
+        }
+    };
+    let (mut playing, mut over) = (pin!(part::play(part, enters, tell)), None);
+    listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
+    let report = match over {
+        Some(report) => report,
+        None => {
+            let _ = hang_up.send(Incoming::Closed).await;
+            playing.await
+        }
+    };
+    let _ = tokio::time::timeout(UNREAD, written).await;
+    Ok(report)
+}
+
+/// Plays until the first play is over or the user ends it: then what is open is judged as it stands.
+fn play_listening(
+    begin: Box<dyn Fn() -> Part + Send + Sync>,
+    onlook: Onlook,
+    (listen, options): (&str, &ListenOptions),
+    context: &Context,
+) -> Result<Report, CommandError> {
+    listening::runtime()?.block_on(async {
+        let listening = listening::bind(listen, context).await?;
+        let (plays, mut news) = Plays::start(begin, onlook);
+        let gateway = Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.max_body);
+        context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
+        let accepting = Arc::clone(&gateway).serve(listening.listener);
+        let mut over = None;
+        listening::until_ended(async {
+            tokio::select! {
+                () = accepting => {}
+                report = first_over(&mut news, &gateway) => over = report,
+            }
+        })
+        .await?;
+        gateway.finish().await;
+        tokio::time::sleep(LAST_WORDS).await;
+        let report = over.or_else(|| oldest(&mut news));
+        if report.is_none() {
+            // Nobody came, or has come back.
+            plays.close();
+        }
+        let report = match report {
+            Some(report) => Some(report),
+            None => first_over(&mut news, &gateway).await,
+        };
+        report.ok_or_else(|| CommandError::new(ErrorKind::Internal, "no play has ended"))
+    })
+}
+
+/// The report of the first play that is over.
+async fn first_over(news: &mut mpsc::UnboundedReceiver<News>, gateway: &Arc<Gateway>) -> Option<Report> {
+    loop {
+        match news.recv().await? {
+            News::Over(_, report) => return Some(report),
+            News::Done(stream) => {
+                let gateway = Arc::clone(gateway);
+                tokio::spawn(async move { gateway.close_left(stream, SILENCE).await });
+            }
+        }
+    }
+}
+
+/// Of the plays that are over, the report of the one that began first.
+fn oldest(news: &mut mpsc::UnboundedReceiver<News>) -> Option<Report> {
+    let over = std::iter::from_fn(|| news.try_recv().ok()).filter_map(|news| match news {
+        News::Over(number, report) => Some((number, report)),
+        News::Done(_) => None,
+    });
+    over.min_by_key(|(number, _)| *number).map(|(_, report)| report)
+}
+
+/// This process's own standard input and output as a link; beside it a way to end it, and the end of all that is
+/// written.
+///
+/// Both directions have threads of their own: a host that does not read holds nothing else up.
+fn standard_streams() -> (Link, mpsc::Sender<Incoming>, oneshot::Receiver<()>) {
     let (link, Served { mut outgoing, incoming }) = Link::served();
+    let hang_up = incoming.clone();
     std::thread::spawn(move || {
         let mut framer = LineFramer::default();
         let mut chunk = vec![0u8; 64 << 10];
@@ -103,8 +227,11 @@ fn standard_streams() -> Link {
         }
         let _ = incoming.blocking_send(Incoming::Closed);
     });
-    tokio::spawn(async move {
-        while let Some(mut message) = outgoing.recv().await {
+    let (writes, written) = oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        // Dropped after the last.
+        let _writes = writes;
+        while let Some(mut message) = outgoing.blocking_recv() {
             message.push(b'\n');
             let mut out = std::io::stdout().lock();
             if out.write_all(&message).and_then(|()| out.flush()).is_err() {
@@ -112,5 +239,5 @@ fn standard_streams() -> Link {
             }
         }
     });
-    link
+    (link, hang_up, written)
 }

@@ -105,3 +105,32 @@ async fn a_server_that_ends_leaves_no_request_without_an_answer() {
     assert!(session.post(NOTIFICATION.to_vec()).await.is_none());
     assert_eq!(backend.0.lock().expect("no panic").len(), 2, "each is seen");
 }
+
+#[tokio::test]
+async fn a_connection_that_breaks_leaves_every_stream_cut_off_and_answers_nobody() {
+    let (link, theirs) = Link::pair_ending(Incoming::Failed("cut".to_owned()));
+    let opened = Opened { link, end: Box::pin(std::future::ready(())) };
+    let backend = Arc::new(Through::default());
+    let session = Session::start("s".to_owned(), 1, opened, Arc::clone(&backend) as Arc<dyn Backend>);
+    let mut listener = session.listen().expect("the only one");
+    let mut posted = post(&session, PING).await;
+    drop(theirs);
+    assert!(posted.said.recv().await.is_none() && posted.said.is_cut());
+    assert!(listener.recv().await.is_none() && listener.is_cut());
+    assert!(backend.0.lock().expect("no panic").is_empty(), "nothing is made in the server's place");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_has_left_once_it_wants_and_hears_nothing_for_a_while() {
+    let (session, mut theirs, _) = session("s");
+    let span = Duration::from_secs(5);
+    let is_left = async || tokio::time::timeout(3 * span, session.left(span)).await.is_ok();
+    let mut posted = post(&session, PING).await;
+    assert!(!is_left().await, "it waits for an answer");
+    assert!(theirs.send(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec()).await);
+    assert!(posted.said.recv().await.expect("the answer").is_answer());
+    let listener = session.listen();
+    assert!(!is_left().await, "it listens");
+    drop((posted, listener));
+    assert!(is_left().await);
+}

@@ -261,3 +261,22 @@ fn an_event_has_its_id_where_one_can_come_back_to_it() {
     assert_eq!(&event.block(true)[..], b"id: 3-7\nevent: message\ndata: {}\n\n");
     assert_eq!(&event.block(false)[..], b"event: message\ndata: {}\n\n");
 }
+
+#[test]
+fn what_a_broken_server_says_is_not_kept_from_its_client() {
+    let mut streams = Streams::new(true);
+    let mut listener = streams.listen().expect("the first");
+    let (mut first, mut second) = (expect(&mut streams, 1, ""), expect(&mut streams, 2, ""));
+    streams.hand_on(result(1));
+    streams.hand_on(result(1));
+    let once = Bytes::from(result(1));
+    assert_eq!((messages(&mut first), messages(&mut listener)), (vec![once.clone()], vec![once]));
+    streams.hand_on(b"{\"jsonrpc\":".to_vec());
+    assert_eq!(messages(&mut second).len(), 1, "the answer that it was to be belongs there");
+    // Where clients share a link nobody can say whose it was.
+    let mut shared = Streams::new(false);
+    let mut said = expect(&mut shared, 1, "");
+    shared.hand_on(result(1));
+    assert_eq!(shared.hand_on(result(1)), Some(NOBODY));
+    assert_eq!(messages(&mut said).len(), 1);
+}

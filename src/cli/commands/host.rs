@@ -13,12 +13,13 @@ use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
-use crate::cli::target::{header, key_value, span};
+use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::drive::host::HostRunner;
 use crate::host::engine::Host;
 use crate::tap::answers::Answers;
-use clap::{Args, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -26,12 +27,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use talk::Talk;
 
+/// A host has several servers: what names one excludes no other.
+fn beside_others(arg: Arg) -> Arg {
+    arg.conflicts_with(Resettable::Reset)
+}
+
+const SERVER_HELP: &str = "A server of that configuration (repeatable)";
+const SESSION_HELP: &str =
+    "A live session: where it listens in a connection of its own, else beside the session's client";
+
 /// Be a host: run a conversation over several servers, with all that they declare.
 ///
 /// Each turn goes the way the proposals say: the user's message to the servers that subscribed, hooks, pending reminders,
 /// then the prompt, the model, and what follows its answer. What servers inject is labelled and shown. Without --say or
 /// --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help lists them.
 #[derive(Debug, Args)]
+#[command(mut_arg("url", beside_others), mut_arg("config", beside_others))]
+#[command(mut_arg("server", |server| beside_others(server).action(ArgAction::Append).help(SERVER_HELP)))]
+#[command(mut_arg("session", |session| beside_others(session).help(SESSION_HELP)))]
 #[command(after_help = "\
 Examples:
   mcpreel host --builtin memory              talk to the built-in server
@@ -48,30 +61,12 @@ Exit codes: 0 all was done, every expectation passed; 1 an order or an
 expectation failed; 2 usage; 3 a scenario that cannot be read; 4 no server
 could be reached.")]
 pub struct HostArgs {
-    /// A server: NAME=COMMAND, or NAME=URL (repeatable).
+    /// A server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
     add: Vec<String>,
-    /// A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment.
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "url")]
-    headers: Vec<(String, String)>,
-    /// Add to the environment of the server after -- (repeatable). The value is never written to a reel.
-    #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value, requires = "argv")]
-    env: Vec<(String, String)>,
-    /// Start the server after -- in this folder.
-    #[arg(long, value_name = "DIR", requires = "argv")]
-    cwd: Option<PathBuf>,
     /// The built-in server under this name, with all proposals or those named (repeatable).
     #[arg(long, value_name = "NAME[:PROPOSAL,…]")]
     builtin: Vec<String>,
-    /// An MCP client's configuration to find servers in; the usual places are searched where none is named.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// A server of that configuration (repeatable).
-    #[arg(long, value_name = "NAME")]
-    server: Vec<String>,
     /// Say this (repeatable).
     #[arg(long, value_name = "TEXT")]
     say: Vec<String>,
@@ -79,7 +74,7 @@ pub struct HostArgs {
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
     /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "say", "doing", "policy", "set", "argv", "system", "project", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session", "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system", "project", "seed"])]
     scenario: Option<PathBuf>,
     /// Whose time passes in the scenario; what it says itself where this is not given.
     #[arg(long, value_enum, requires = "scenario")]
@@ -129,9 +124,8 @@ pub struct HostArgs {
     format: Format,
     #[command(flatten)]
     client: ClientOptions,
-    /// A server's command: everything after `--`.
-    #[arg(last = true, value_name = "CMD")]
-    argv: Vec<std::ffi::OsString>,
+    #[command(flatten)]
+    target: Target,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,7 +164,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     if let Some(path) = &args.scenario {
         return scenario::run(path, &model, args, context);
     }
-    let named = setup::servers(args)?;
+    let named = setup::servers(args, context)?;
     let config = setup::config(args, &named, &model)?;
     let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
     let queue: VecDeque<Line> =
@@ -195,6 +189,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             role: "host",
             server: names.join(", "),
             transport: "host",
+            listen: None,
             reel: Some(reel.clone()),
         };
         let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));

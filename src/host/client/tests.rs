@@ -362,7 +362,8 @@ fn a_closed_connection_fails_what_waits() {
 
 fn joined(era: Era, version: &str) -> ClientEngine {
     let handshake = Handshake::read(era, version.to_owned(), &Value::Null, Vec::new());
-    let join = Some(Joined { handshake, id_prefix: "mcpreel-0123abcd-".to_owned() });
+    let id_prefix = "mcpreel-0123abcd-".to_owned();
+    let join = Some(Joined { handshake, client_capabilities: Value::Null, id_prefix });
     ClientEngine::new(ClientConfig { join, ..config(EraChoice::Auto) })
 }
 

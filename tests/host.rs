@@ -573,9 +573,10 @@ fn sessions(stage: &Stage) -> Vec<Value> {
     lines(&stage.ok(&["sessions", "--format", "json"]))
 }
 
-/// A tapped session of the built-in server, its handshake over and in the reel; the test is the client.
-fn tapped(stage: &Stage) -> Live {
-    let mut client = stage.start(&["record", "-o", "t.reel", "--", BINARY, "serve"]);
+/// A session of `record` or `overlay` in front of the built-in server, its handshake over and in the reel; the test is
+/// the client.
+fn opened(stage: &Stage, words: &[&str]) -> Live {
+    let mut client = stage.start(words);
     let capabilities = json!({
         "hooks": {"supported_events": ["session_start", "session_end"]},
         "experimental": {"mcpl": {"version": "0.4", "pushEvents": true, "featureSets": true}},
@@ -592,6 +593,10 @@ fn tapped(stage: &Stage) -> Live {
         sessions(stage).iter().find(|session| session["messages"].as_u64() >= Some(4)).map(drop)
     });
     client
+}
+
+fn tapped(stage: &Stage) -> Live {
+    opened(stage, &["record", "-o", "t.reel", "--", BINARY, "serve"])
 }
 
 #[test]
@@ -629,7 +634,10 @@ fn beside_a_client_a_host_hears_what_the_server_tells_and_answers_nothing() {
     let stage = Stage::new();
     let mut client = tapped(&stage);
     let mut host = waiting(&stage, &["-s", "shared=session:mcpreel"]);
-    let emit = |id: u64, what: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "emit", "arguments": what}});
+    let emit = |id: u64, what: Value| {
+        let params = json!({"name": "emit", "arguments": what});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
     client.send(&emit(1, json!({"kind": "push", "text": "deployed"})));
     let asked = client.message(|message| message["method"] == "push/event");
     client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"accepted": true}}));
@@ -649,6 +657,29 @@ fn beside_a_client_a_host_hears_what_the_server_tells_and_answers_nothing() {
     assert!(!String::from_utf8_lossy(&ended.stdout).contains("deployed"), "{ended:?}");
     let pushed = lines(&stage.run(&["show", "t.reel", "--format", "json", "method:push/event"], ""));
     assert!(pushed.len() == 2 && pushed.iter().all(|event| event["injected"] != true), "{pushed:?}");
+}
+
+#[test]
+fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
+    let stage = Stage::new();
+    stage.write("o.yaml", "conversation:\n  - {tool: search_memories, arguments: {query: \"{content}\"}}\n");
+    let says = |name: &str| {
+        let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
+        let told = stage.run(&words, "");
+        failed(&told, 0, &["joined beside"]);
+        assert!(told.out().contains(" conversation context: "), "{told:?}");
+    };
+    // What the overlay adds to the server is there for the host, too.
+    let overlay = opened(&stage, &["overlay", "o.yaml", "-o", "o.reel", "--", BINARY, "serve", "--declare", "mcpe"]);
+    says("mcpreel");
+    overlay.end();
+    let tap = stage.start(&["record", "-o", "t.reel", "--label", "web", "--listen", "0", "--", BINARY, "serve"]);
+    let url = until("the tap", || sessions(&stage).first()?["listen"].as_str().map(str::to_owned));
+    let client = opened(&stage, &["record", "-o", "c.reel", "--label", "client", "--url", &url]);
+    says("web#1");
+    let asked = stage.ok(&["show", "t.reel", "--format", "json", "method:conversation/userMessage"]);
+    assert!(lines(&asked).iter().all(|event| event["injected"] == true && event["stream"] == 1), "{asked:?}");
+    drop((client, tap));
 }
 
 #[test]

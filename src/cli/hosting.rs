@@ -181,8 +181,8 @@ fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
 }
 
 /// What a host cannot do in a connection of others.
-const BESIDE: &str = "joined beside the session's own client: what the server asks (pushes, inferences, channels) is that \
-    client's to answer, and it hears all that the server tells";
+const BESIDE: &str = "joined beside the session's own client: what the server asks (pushes, inferences, channels) is \
+    that client's to answer, and it hears all that the server tells";
 
 /// A link whose messages are recorded as they pass; with what the server says to others, where that is heard.
 fn watched(

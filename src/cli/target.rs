@@ -165,8 +165,8 @@ impl Target {
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd }))
     }
 
-    /// The servers that the options name where there may be several, a target each; what goes with a server is the one's
-    /// that alone can be meant.
+    /// The servers that the options name where there may be several, a target each; what goes with a server is the
+    /// one's that alone can be meant.
     pub fn each(&self) -> Result<Vec<Self>, CommandError> {
         let configured = |name: Option<&String>| Self {
             config: self.config.clone(),
@@ -280,7 +280,7 @@ impl Target {
     }
 }
 
-/// Whose option it is, of several servers: that of the kind that takes it, else that of the only one of a configuration.
+/// Whose option it is, of several servers: that of the kind that takes it, else the only one of a configuration.
 /// A single one gets it in any case, and refuses it where it makes no sense.
 fn meant<'a>(
     each: &'a mut [Target],

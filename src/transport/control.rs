@@ -287,4 +287,34 @@ mod tests {
         let long = folder.path().join("x".repeat(100));
         assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
     }
+
+    #[tokio::test]
+    async fn a_message_that_is_not_taken_fails_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        let listener = tokio::net::UnixListener::bind(&path).expect("bound");
+        let mut link = link(&path, "server", 0).expect("connected");
+        let (stream, _) = listener.accept().await.expect("accepted");
+        let (reading, mut writing) = stream.into_split();
+        let mut lines = tokio::io::BufReader::new(reading).lines();
+        let mut tags = Vec::new();
+        for message in [r#"{"id":"mcpreel-0123abcd-1","method":"m"}"#, r#"{"method":"n"}"#] {
+            assert!(link.send(message.as_bytes().to_vec()).await);
+            let line = lines.next_line().await.expect("read").expect("a request");
+            tags.push(serde_json::from_str::<Value>(&line).expect("JSON")["tag"].clone());
+        }
+        for told in [
+            json!({"tag": tags[0], "failed": "full"}),
+            json!({"tag": tags[1], "failed": "full"}),
+            json!({"failed": "16 are connected"}),
+        ] {
+            writing.write_all(format!("{told}\n").as_bytes()).await.expect("written");
+        }
+        let lost = |id: &[u8]| {
+            Incoming::Undelivered(Undelivered { id: id.to_vec(), reason: "full".into(), ..Default::default() })
+        };
+        assert_eq!(link.receive().await, lost(br#""mcpreel-0123abcd-1""#));
+        assert_eq!(link.receive().await, lost(b""));
+        assert_eq!(link.receive().await, Incoming::Failed("16 are connected".into()));
+    }
 }

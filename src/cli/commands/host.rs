@@ -27,14 +27,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use talk::Talk;
 
+const SERVER_HELP: &str = "A server of that configuration (repeatable)";
+const SESSION_HELP: &str =
+    "A live session: at its address where it listens, else in the connection of its client, beside that";
+
 /// A host has several servers: what names one excludes no other.
 fn beside_others(arg: Arg) -> Arg {
     arg.conflicts_with(Resettable::Reset)
 }
-
-const SERVER_HELP: &str = "A server of that configuration (repeatable)";
-const SESSION_HELP: &str =
-    "A live session: where it listens in a connection of its own, else beside the session's client";
 
 /// Be a host: run a conversation over several servers, with all that they declare.
 ///
@@ -53,9 +53,14 @@ Examples:
   mcpreel host --builtin memory --say 'what did we decide?' --prompts
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
+  mcpreel host --session everything          the server of a live session
   mcpreel host --builtin memory --set conversation.deadline=200ms
   mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
   mcpreel host --options                     what the proposals leave open
+
+Several servers can be named at once. -H and what else belongs to HTTP goes to
+that of --url, -e and --cwd to the command after --; where there is none, to
+the only --server.
 
 Exit codes: 0 all was done, every expectation passed; 1 an order or an
 expectation failed; 2 usage; 3 a scenario that cannot be read; 4 no server
@@ -74,7 +79,9 @@ pub struct HostArgs {
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
     /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session", "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system", "project", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session",
+        "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system",
+        "project", "seed"])]
     scenario: Option<PathBuf>,
     /// Whose time passes in the scenario; what it says itself where this is not given.
     #[arg(long, value_enum, requires = "scenario")]

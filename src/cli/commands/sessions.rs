@@ -90,7 +90,8 @@ fn to_json(session: &Live) -> Value {
     let mut told = json!({
         "name": session.name, "role": member("role"), "server": member("server"),
         "transport": member("transport"), "pid": member("pid"), "started": member("started"),
-        "age_seconds": age, "listen": member("listen"), "reel": member("reel"), "socket": session.socket.to_string_lossy(),
+        "age_seconds": age, "listen": member("listen"), "reel": member("reel"),
+        "socket": session.socket.to_string_lossy(),
         "answers": !session.info.is_empty(),
     });
     add_traffic(&mut told, reel, seen.as_ref(), 0);

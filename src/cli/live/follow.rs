@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 /// How long is waited before the reel is looked at again.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// The notifications that come from now on, until nobody takes them any more; but for those that are about requests which
-/// were put in: they go to who asked.
+/// The notifications that come from now on, until nobody takes them any more. Those about a request that was put in go
+/// to who asked, and are not among them.
 pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, CommandError> {
     let path = live.reel()?;
     let opened = ReelReader::open(&path).map_err(|error| CommandError::reel(&path, &error))?;

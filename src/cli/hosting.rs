@@ -65,7 +65,7 @@ impl Place {
             TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
             TargetKind::Session(name) => match live::way_in(&name)? {
                 Way::Door(url) => return Self::of(&Target::of_url(&url, &BTreeMap::new()), context),
-                Way::Beside(live, joined) => Self::Session(Box::new((live, joined))),
+                Way::Beside(session) => Self::Session(session),
             },
         })
     }

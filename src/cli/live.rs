@@ -305,7 +305,7 @@ pub enum Way {
     /// In a connection of its own, at this URL.
     Door(String),
     /// Into the connection of the session's client.
-    Beside(Live, Joined),
+    Beside(Box<(Live, Joined)>),
 }
 
 /// Finds a session and the way to its server: where it listens a connection of one's own, unless one of its streams is
@@ -320,7 +320,7 @@ pub fn way_in(name: &str) -> Result<Way, CommandError> {
     }
     match live.text("listen").filter(|_| live.stream == 0) {
         Some(url) => Ok(Way::Door(url.to_owned())),
-        None => join(&live).map(|joined| Way::Beside(live, joined)),
+        None => join(&live).map(|joined| Way::Beside(Box::new((live, joined)))),
     }
 }
 

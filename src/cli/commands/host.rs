@@ -27,13 +27,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use talk::Talk;
 
-const SERVER_HELP: &str = "A server of that configuration (repeatable)";
-const SESSION_HELP: &str =
-    "A live session: at its address where it listens, else in the connection of its client, beside that";
-
 /// A host has several servers: what names one excludes no other.
-fn beside_others(arg: Arg) -> Arg {
-    arg.conflicts_with(Resettable::Reset)
+fn among_several(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "url" | "config" => arg.conflicts_with(Resettable::Reset),
+        "server" => arg
+            .conflicts_with(Resettable::Reset)
+            .action(ArgAction::Append)
+            .help("A server of that configuration (repeatable)"),
+        "session" => arg
+            .conflicts_with(Resettable::Reset)
+            .help("A live session: at its address where it listens, else in the connection of its client, beside that"),
+        _ => arg,
+    }
 }
 
 /// Be a host: run a conversation over several servers, with all that they declare.
@@ -42,9 +48,7 @@ fn beside_others(arg: Arg) -> Arg {
 /// then the prompt, the model, and what follows its answer. What servers inject is labelled and shown. Without --say or
 /// --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help lists them.
 #[derive(Debug, Args)]
-#[command(mut_arg("url", beside_others), mut_arg("config", beside_others))]
-#[command(mut_arg("server", |server| beside_others(server).action(ArgAction::Append).help(SERVER_HELP)))]
-#[command(mut_arg("session", |session| beside_others(session).help(SESSION_HELP)))]
+#[command(mut_args(among_several))]
 #[command(after_help = "\
 Examples:
   mcpreel host --builtin memory              talk to the built-in server

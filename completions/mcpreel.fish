@@ -665,14 +665,8 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, or NAME=URL (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the environment of the server after -- (repeatable). The value is never written to a reel' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server after -- in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'A server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'The built-in server under this name, with all proposals or those named (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find servers in; the usual places are searched where none is named' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l say -d 'Say this (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Do what this line says, as if it was typed (repeatable; after what is said)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l scenario -d 'Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects' -r -F
@@ -698,12 +692,22 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-versio
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'How long an answer may take: 30s where nothing is said' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Keep the session in a reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cacert -d 'Trust the certificates in this PEM file, beside those of the system' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'An MCP client\'s configuration to find the server in; the usual places are searched where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server of that configuration (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l session -d 'A live session: at its address where it listens, else in the connection of its client, beside that' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server in this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l trace -d 'Show what happens in the scenario, not only the report'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List what can be set, and its defaults'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l prompts -d 'Show each prompt'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l value -d 'A value that stands for {NAME} in the file (repeatable), in place of its own' -r

@@ -58,6 +58,8 @@ pub struct Validator {
     lost_streams: BTreeMap<u32, u64>,
     /// Connections to servers that clients reach through a listener.
     behind_listener: BTreeSet<u32>,
+    /// Streams in the connection of others, who opened it elsewhere.
+    joined: BTreeSet<u32>,
     overviews: Overviews,
     /// The time of the latest event.
     now: i64,
@@ -74,6 +76,7 @@ impl Validator {
             lost: false,
             lost_streams: BTreeMap::new(),
             behind_listener: BTreeSet::new(),
+            joined: BTreeSet::new(),
             overviews: REGISTRY.iter().filter_map(|room| room.overview()).collect(),
             now: 0,
             report: Report::default(),
@@ -105,7 +108,7 @@ impl Validator {
                 let is_part = event.header.exchange != 0 && !begins_session(event.body());
                 let gap = self.lost_streams.remove(&stream);
                 gap.into_iter().for_each(|seq| connection.note_gap(seq));
-                if self.lost || is_part {
+                if self.lost || is_part || self.joined.contains(&stream) {
                     connection.lose_track();
                 }
                 if self.behind_listener.contains(&stream) {
@@ -114,8 +117,12 @@ impl Validator {
                 connection
             }),
             EventKind::StreamOpened => {
-                if stands_behind_listener(event.payload) {
+                let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+                if described["behind"] == "http" {
                     self.behind_listener.insert(stream);
+                }
+                if described["transport"] == "session" {
+                    self.joined.insert(stream);
                 }
                 return;
             }
@@ -168,11 +175,6 @@ fn begins_session(message: &[u8]) -> bool {
     let envelope = Envelope::scan(message);
     envelope.method.as_deref() == Some("initialize")
         || envelope.params.is_some_and(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]).is_some())
-}
-
-/// Whether the description of a stream says that its server is reached through a listener.
-fn stands_behind_listener(described: &[u8]) -> bool {
-    ciborium::from_reader::<Value, _>(described).is_ok_and(|described| described["behind"] == "http")
 }
 
 #[cfg(test)]

@@ -568,3 +568,191 @@ fn e16_an_event_by_hand_goes_to_whoever_subscribed_and_tells_to_how_many() {
     assert!(beside.code() == 2 && beside.err().contains("subscriptions"), "{beside:?}");
     drop(host);
 }
+
+fn sessions(stage: &Stage) -> Vec<Value> {
+    lines(&stage.ok(&["sessions", "--format", "json"]))
+}
+
+/// A session of `record` or `overlay` in front of the built-in server, its handshake over and in the reel; the test is
+/// the client.
+fn opened(stage: &Stage, words: &[&str]) -> Live {
+    let mut client = stage.start(words);
+    let capabilities = json!({
+        "hooks": {"supported_events": ["session_start", "session_end"]},
+        "experimental": {"mcpl": {"version": "0.4", "pushEvents": true, "featureSets": true}},
+    });
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "tester", "version": "1"},
+    });
+    client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+    client.message(|message| message["id"] == 0);
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let sets = json!({"enabled": ["memory.proactive"], "disabled": []});
+    client.send(&json!({"jsonrpc": "2.0", "method": "featureSets/update", "params": sets}));
+    until("the handshake in the reel", || {
+        sessions(stage).iter().find(|session| session["messages"].as_u64() >= Some(4)).map(drop)
+    });
+    client
+}
+
+fn tapped(stage: &Stage) -> Live {
+    opened(stage, &["record", "-o", "t.reel", "--", BINARY, "serve"])
+}
+
+#[test]
+fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
+    let stage = Stage::new();
+    let mut client = tapped(&stage);
+    let words = ["host", "--session", "mcpreel", "--say", "the schema?", "--set", "conversation.deadline=20s"];
+    let told = stage.run(&[&words[..], &["--record", "h.reel"]].concat(), "");
+    failed(&told, 0, &["mcpreel: joined beside the session's own client"]);
+    for said in [
+        "· mcpreel host connected: mcpreel: legacy 2025-11-25",
+        "· mcpreel hooks fires: hook 0 fires on session_start: asks search_memories",
+        "· mcpreel conversation context: ",
+    ] {
+        assert!(told.out().contains(said), "{said} in {told:?}");
+    }
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    assert_eq!(client.message(|_| true)["id"], 1, "nothing else came in between");
+    assert_eq!(client.end().code(), 0);
+    let put = lines(&stage.ok(&["show", "t.reel", "--format", "json", "injected"]));
+    let with = |method: &str| put.iter().filter(|event| event["method"] == method).count();
+    assert_eq!((with("conversation/userMessage"), with("tools/call")), (2, 2), "each with its answer: {put:?}");
+    // The handshake, the feature sets and what the client offered are the client's.
+    for method in ["initialize", "notifications/initialized", "featureSets/update", "context/beforeInference"] {
+        assert_eq!(with(method), 0, "{method}");
+    }
+    // The host's own reel has its part, which begins in the middle.
+    let kept = lines(&stage.ok(&["show", "h.reel", "--format", "json", "method:conversation/userMessage"]));
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    stage.ok(&["validate", "h.reel"]);
+}
+
+#[test]
+fn beside_a_client_a_host_hears_what_the_server_tells_and_answers_nothing() {
+    let stage = Stage::new();
+    let mut client = tapped(&stage);
+    let mut host = waiting(&stage, &["-s", "shared=session:mcpreel"]);
+    let emit = |id: u64, what: Value| {
+        let params = json!({"name": "emit", "arguments": what});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    client.send(&emit(1, json!({"kind": "push", "text": "deployed"})));
+    let asked = client.message(|message| message["method"] == "push/event");
+    client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"accepted": true}}));
+    client.send(&emit(2, json!({"kind": "reminder", "body": "mind the gap", "ttlTurns": 9})));
+    client.message(|message| message["method"] == "notifications/reminder");
+    host.message(|event| event["what"] == "queued" && event["text"] == "\"mind the gap\"");
+    host.write("hello\n");
+    let prompt = host.message(|event| event["event"] == "prompt");
+    assert!(prompt.to_string().contains("mind the gap"), "{prompt}");
+    host.message(|event| event["event"] == "turn");
+    // The session ends, and the host is told; what it asks then fails.
+    drop(client);
+    host.message(|event| event["what"] == "gone" && event["server"] == "shared");
+    host.write("/request shared ping\n");
+    let ended = host.end();
+    assert_eq!(ended.code(), 1, "{ended:?}");
+    assert!(!String::from_utf8_lossy(&ended.stdout).contains("deployed"), "{ended:?}");
+    let pushed = lines(&stage.run(&["show", "t.reel", "--format", "json", "method:push/event"], ""));
+    assert!(pushed.len() == 2 && pushed.iter().all(|event| event["injected"] != true), "{pushed:?}");
+}
+
+#[test]
+fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
+    let stage = Stage::new();
+    stage.write("o.yaml", "conversation:\n  - {tool: search_memories, arguments: {query: \"{content}\"}}\n");
+    let says = |name: &str| {
+        let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
+        let told = stage.run(&words, "");
+        failed(&told, 0, &["joined beside"]);
+        assert!(told.out().contains(" conversation context: "), "{told:?}");
+    };
+    // What the overlay adds to the server is there for the host, too.
+    let overlay = opened(&stage, &["overlay", "o.yaml", "-o", "o.reel", "--", BINARY, "serve", "--declare", "mcpe"]);
+    says("mcpreel");
+    overlay.end();
+    let tap = stage.start(&["record", "-o", "t.reel", "--label", "web", "--listen", "0", "--", BINARY, "serve"]);
+    let url = until("the tap", || sessions(&stage).first()?["listen"].as_str().map(str::to_owned));
+    let client = opened(&stage, &["record", "-o", "c.reel", "--label", "client", "--url", &url]);
+    says("web#1");
+    let asked = stage.ok(&["show", "t.reel", "--format", "json", "method:conversation/userMessage"]);
+    assert!(lines(&asked).iter().all(|event| event["injected"] == true && event["stream"] == 1), "{asked:?}");
+    drop((client, tap));
+}
+
+#[test]
+fn a_session_that_listens_gives_a_host_a_connection_of_its_own() {
+    let stage = Stage::new();
+    let server = stage.start(&["serve", "--listen", "unix:mcp.sock"]);
+    let tap = stage.start(&["record", "-o", "t.reel", "--label", "web", "--listen", "0", "--", BINARY, "serve"]);
+    let listens = |name: &str| {
+        let session = sessions(&stage).into_iter().find(|session| session["name"] == name)?;
+        Some(session["listen"].as_str().expect("an address").to_owned())
+    };
+    let door = until("the server", || listens("serve"));
+    assert_eq!(door, format!("unix:{}", stage.path("mcp.sock").canonicalize().expect("there").display()));
+    let door = until("the tap", || listens("web"));
+    assert!(door.starts_with("http://127.0.0.1:") && door.ends_with("/mcp"), "{door}");
+    assert!(stage.ok(&["sessions"]).out().contains(&format!("at {door}")));
+    for name in ["serve", "web"] {
+        let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
+        let told = stage.run(&words, "");
+        assert!(told.code() == 0 && told.out().contains(&format!("· {name} conversation context: ")), "{told:?}");
+        assert!(!told.err().contains("joined"), "{told:?}");
+    }
+    tap.signal("INT");
+    tap.end();
+    let opened = lines(&stage.ok(&["show", "t.reel", "--format", "json", "method:initialize not injected"]));
+    assert_eq!(opened.len(), 2, "a session of the host's own: {opened:?}");
+    drop(server);
+}
+
+#[test]
+fn sessions_that_a_host_cannot_join_are_told_with_what_to_do() {
+    let stage = Stage::new();
+    let host = waiting(&stage, &["--builtin", "memory"]);
+    let server = stage.start(&["serve"]);
+    until("both", || (sessions(&stage).len() == 2).then_some(()));
+    let join = |name: &str, more: &[&str]| stage.run(&[&["host", "--session", name, "--say", "x"], more].concat(), "");
+    failed(&join("host-memory", &[]), 2, &["is a host", "mcpreel call METHOD --session host-memory"]);
+    failed(&join("serve", &[]), 2, &["is a server", "mcpreel record -- mcpreel serve"]);
+    failed(&join("nothing", &[]), 4, &["\"nothing\" is the name of no live session"]);
+    for option in [["-e", "A=b"], ["-H", "A: b"], ["--header-env", "A=B"], ["--cacert", "x.pem"]] {
+        failed(&join("serve", &option), 2, &["makes no sense with --session"]);
+    }
+    drop((host, server));
+    let tap = tapped(&stage);
+    failed(&join("mcpreel", &["--era", "modern"]), 2, &["--era makes no sense with --session"]);
+    drop(tap);
+}
+
+#[test]
+fn a_host_takes_every_target_and_options_go_where_they_can_only_be_meant() {
+    let stage = Stage::new();
+    let entry = |which: &str| json!({"command": BINARY, "args": ["serve", "--declare", which]});
+    let file = json!({"mcpServers": {"one": entry("hooks"), "two": entry("conversation")}});
+    stage.write("two.json", file.to_string());
+    stage.write("one.json", json!({"mcpServers": {"only": entry("hooks")}}).to_string());
+    let run = |words: &[&str]| stage.run(&[&["host"], words].concat(), "");
+    let several = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b", "--"];
+    let told = run(&[&several[..], &[BINARY, "serve", "--declare", "reminder"]].concat());
+    assert_eq!(told.code(), 0, "{told:?}");
+    for name in ["one hooks declared", "two conversation subscribed", "mcpreel reminder declared"] {
+        assert!(told.out().contains(&format!("· {name}")), "{name} in {told:?}");
+    }
+    // What names one server names it alone too.
+    let only = run(&["--config", "one.json", "--say", "hi"]);
+    assert!(only.code() == 0 && only.out().contains("· only hooks declared"), "{only:?}");
+    // Nobody is sent what could be another's.
+    let unclear = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b"];
+    failed(&run(&unclear), 2, &["-e: there are several servers", "a command after --"]);
+    failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H makes no sense with a server's command"]);
+    failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd makes no sense"]);
+    // Elsewhere there is one server.
+    let twice = ["call", "ping", "--config", "two.json", "--server", "one", "--server", "two"];
+    failed(&stage.run(&twice, ""), 2, &["--server", "multiple times"]);
+    let besides = ["host", "--scenario", "x.yaml", "--session", "x"];
+    failed(&stage.run(&besides, ""), 2, &["--scenario", "--session"]);
+}

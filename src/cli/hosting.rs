@@ -13,9 +13,12 @@ pub mod verdict;
 use super::Context;
 use super::commands::record::spawn_error;
 use super::error::CommandError;
+use super::live::follow::notifications;
+use super::live::{self, Live, Way};
 use super::peer::{self, Attached, Beside};
 use super::target::{Target, TargetKind};
 use crate::drive::builtin;
+use crate::host::client::Joined;
 use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
 use crate::tap::http::{Exchanges, Numbers};
@@ -24,10 +27,12 @@ use crate::tap::queue::Ready;
 use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::{EventKind, Flags};
+use crate::transport::child::ServerCommand;
 use crate::transport::stdio::{self, StdioServer};
-use crate::transport::{Incoming, Link};
+use crate::transport::{Incoming, Link, Remote};
 use crate::wire::Direction;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -42,10 +47,36 @@ pub struct Named {
 
 /// Where a server is.
 pub enum Place {
-    /// A process, or somewhere on the network.
-    Elsewhere(Box<Target>),
+    /// In a process that is started for the host.
+    Process(ServerCommand),
+    /// Somewhere on the network, or where a live session listens.
+    Remote(Box<Remote>),
+    /// In a live session, shared with its client.
+    Session(Box<(Live, Joined)>),
     /// In this process.
     Builtin(Box<Config>),
+}
+
+impl Place {
+    /// Where a target is. A session is joined: client and server must have agreed by now.
+    pub fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
+        Ok(match target.resolve(context)? {
+            TargetKind::Command(command) => Self::Process(command),
+            TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
+            TargetKind::Session(name) => match live::way_in(&name)? {
+                Way::Door(url) => return Self::of(&Target::of_url(&url, &BTreeMap::new()), context),
+                Way::Beside(session) => Self::Session(session),
+            },
+        })
+    }
+
+    /// The connection of others that is joined.
+    pub fn joined(&self) -> Option<&Joined> {
+        match self {
+            Self::Session(session) => Some(&session.1),
+            _ => None,
+        }
+    }
 }
 
 /// A host's servers, at work.
@@ -77,36 +108,41 @@ impl Parties {
                     let (sender, orders) = mpsc::unbounded_channel();
                     tokio::spawn(builtin::serve(Server::new((**config).clone()), theirs, orders));
                     order = Some(sender);
-                    watched(ours, recorder, stream)
+                    watched(ours, None, recorder, stream)
                 }
-                Place::Elsewhere(target) => match target.resolve(context)? {
-                    TargetKind::Command(command) => {
-                        let stream = parties.stream();
-                        let words = secrets::redact_arguments(&command.words());
-                        opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                        let onlooker = peer::copy_lines_to(recorder, stream);
-                        match stdio::spawn(&command, Some(onlooker)) {
-                            Ok((link, process)) => {
-                                parties.processes.push(process);
-                                link
-                            }
-                            // The others can be talked to all the same.
-                            Err(error) if named.len() > 1 => failed_link(spawn_error(error).message),
-                            Err(error) => return Err(spawn_error(error)),
+                Place::Process(command) => {
+                    let stream = parties.stream();
+                    let words = secrets::redact_arguments(&command.words());
+                    opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
+                    let onlooker = peer::copy_lines_to(recorder, stream);
+                    match stdio::spawn(command, Some(onlooker)) {
+                        Ok((link, process)) => {
+                            parties.processes.push(process);
+                            link
                         }
+                        // The others can be talked to all the same.
+                        Err(error) if named.len() > 1 => failed_link(spawn_error(error).message),
+                        Err(error) => return Err(spawn_error(error)),
                     }
-                    TargetKind::Remote(remote) => {
-                        let beside = Beside { numbers: &numbers, server: name };
-                        let Attached { link, exchanges, .. } =
-                            peer::attach(&remote, Some(recorder), Some(beside), context).await?;
-                        parties.exchanges.extend(exchanges);
-                        link
-                    }
-                    TargetKind::Session(name) => {
-                        return Err(CommandError::usage(format!("a host cannot join the session {name}"))
-                            .hint("start or attach to the session's server itself"));
-                    }
-                },
+                }
+                Place::Remote(remote) => {
+                    let beside = Beside { numbers: &numbers, server: name };
+                    let Attached { link, exchanges, .. } =
+                        peer::attach(remote, Some(recorder), Some(beside), context).await?;
+                    parties.exchanges.extend(exchanges);
+                    link
+                }
+                Place::Session(session) => {
+                    let stream = parties.stream();
+                    opened(
+                        recorder,
+                        stream,
+                        &json!({"transport": "session", "server": name, "session": session.0.name}),
+                    );
+                    let said = notifications(&session.0)?;
+                    context.printer.note(&format!("{name}: {BESIDE}"));
+                    watched(live::link(&session.0)?, Some(said), recorder, stream)
+                }
             };
             parties.links.push(link);
             parties.orders.push(order);
@@ -144,8 +180,17 @@ fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
     recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
 }
 
-/// A link whose messages are recorded as they pass.
-fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
+/// What a host cannot do in a connection of others.
+const BESIDE: &str = "joined beside the session's own client: what the server asks (pushes, inferences, channels) is \
+    that client's to answer, and it hears all that the server tells";
+
+/// A link whose messages are recorded as they pass; with what the server says to others, where that is heard.
+fn watched(
+    mut inner: Link,
+    mut overheard: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
+    recorder: &Recorder,
+    stream: u32,
+) -> Link {
     let (link, mut served) = Link::served();
     let queue = Arc::clone(recorder.queue());
     let keep = move |direction: Direction, message: &[u8]| {
@@ -170,6 +215,7 @@ fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
                     None
                 }
                 incoming = inner.turn(&mut outbox) => incoming,
+                message = heard(&mut overheard) => Some(Incoming::Message(message)),
             };
             if !is_open && outbox.is_empty() {
                 inner.close();
@@ -187,13 +233,25 @@ fn watched(mut inner: Link, recorder: &Recorder, stream: u32) -> Link {
     link
 }
 
-/// What `NAME=SPEC` names: a server with a name, and a URL or a command.
-pub fn named(word: &str) -> Result<Named, CommandError> {
+/// The next message that is overheard; for ever nothing where none is.
+async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+    let said = match overheard {
+        Some(said) => said.recv().await,
+        None => None,
+    };
+    match said {
+        Some(message) => message,
+        None => std::future::pending().await,
+    }
+}
+
+/// What `NAME=SPEC` names: a server with a name, and a URL, a live session or a command.
+pub fn named(word: &str, context: &Context) -> Result<Named, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
         CommandError::usage(format!("{word:?} names no server"))
             .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
     })?;
-    Ok(Named { name: name.to_owned(), place: Place::Elsewhere(Box::new(Target::of_word(spec)?)) })
+    Ok(Named { name: name.to_owned(), place: Place::of(&Target::of_word(spec)?, context)? })
 }
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.

@@ -7,7 +7,7 @@ use crate::transport::control::{self, Bound, SocketError};
 use crate::transport::gateway::Listener;
 use clap::Args;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Runtime;
@@ -74,6 +74,24 @@ impl Listening {
             Listener::Http(_) => format!("{}{path}", self.place),
             Listener::Tcp(_) | Listener::Unix(_) => self.place.clone(),
         }
+    }
+
+    /// The same for others on this machine, whatever their folder: any address is this machine's own.
+    pub fn door(&self, path: &str) -> String {
+        let own = |address: SocketAddr| match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
+            IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, address.port())),
+            _ => address,
+        };
+        match &self.listener {
+            Listener::Http(listener) => listener.local_addr().map(|address| format!("http://{}{path}", own(address))),
+            Listener::Tcp(listener) => listener.local_addr().map(|address| format!("tcp:{}", own(address))),
+            Listener::Unix(_) => {
+                let file = Path::new(self.place.strip_prefix("unix:").unwrap_or(&self.place));
+                std::path::absolute(file).map(|file| format!("unix:{}", file.display()))
+            }
+        }
+        .unwrap_or_else(|_| self.url(path))
     }
 
     /// Where it is, without a scheme.

@@ -1,6 +1,8 @@
 //! Live sessions: the folder of their sockets, a socket for a session that begins, finding one by its name, and what
 //! its reel says of the handshake.
 
+pub mod follow;
+
 use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
 use crate::drive::client::Answer;
@@ -12,6 +14,7 @@ use crate::tap::answers::Answers;
 use crate::tap::control::{Control, Session};
 use crate::tap::inject::MARK;
 use crate::trace::{EventHeader, Item, ReelReader};
+use crate::transport::Link;
 use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
@@ -48,6 +51,8 @@ pub struct About {
     pub server: String,
     /// How it is reached: `stdio`, `http`.
     pub transport: &'static str,
+    /// The URL at which clients reach the server through it, where it listens.
+    pub listen: Option<String>,
     /// Where its reel lies, where it has one.
     pub reel: Option<PathBuf>,
 }
@@ -88,6 +93,7 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> 
     info.insert("started".into(), jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into());
     info.insert("server".into(), about.server.into());
     info.insert("transport".into(), about.transport.into());
+    info.extend(about.listen.map(|url| ("listen".to_owned(), url.into())));
     let reel = about.reel.and_then(|reel| std::path::absolute(reel).ok());
     info.insert("reel".into(), reel.map_or(Value::Null, |reel| reel.to_string_lossy().into()));
     Some((bound, Control { listener, info }))
@@ -278,17 +284,50 @@ pub fn id_prefix() -> String {
 /// The session as one joins it beside its client.
 pub fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
-        let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name));
-        return Err(
-            error.hint("what it sends is fired with `fire push` and `fire reminder`; to ask it, tap it: mcpreel record -- mcpreel serve")
-        );
+        let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name))
+            .hint("what it sends is fired with `fire push` and `fire reminder`");
+        return Err(match live.text("listen") {
+            Some(url) => error.hint(format!("to ask it, attach to it: --url {url}")),
+            None => error.hint("to ask it, tap it: mcpreel record -- mcpreel serve"),
+        });
     }
-    let handshake = Opening::read(&live.reel()?, live.stream)?.handshake.ok_or_else(|| {
+    let Opening { handshake, client_capabilities, .. } = Opening::read(&live.reel()?, live.stream)?;
+    let handshake = handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
             .hint("try again once the client has sent initialize or its first request")
             .hint("or send a message as it is: mcpreel fire raw MESSAGE --session NAME")
     })?;
-    Ok(Joined { handshake, id_prefix: id_prefix() })
+    Ok(Joined { handshake, client_capabilities, id_prefix: id_prefix() })
+}
+
+/// How a host comes to the server of a live session.
+pub enum Way {
+    /// In a connection of its own, at this URL.
+    Door(String),
+    /// Into the connection of the session's client.
+    Beside(Box<(Live, Joined)>),
+}
+
+/// Finds a session and the way to its server: where it listens a connection of one's own, unless one of its streams is
+/// named, else its client's.
+pub fn way_in(name: &str) -> Result<Way, CommandError> {
+    let live = find(name)?;
+    if live.text("role") == Some("host") {
+        let error = CommandError::usage(format!("{} is a host: it has servers, and is none", live.name));
+        return Err(error
+            .hint("reach the server itself, as that host does; `mcpreel sessions` lists what is in front of servers")
+            .hint(format!("one request to a server of its goes with: mcpreel call METHOD --session {}", live.name)));
+    }
+    match live.text("listen").filter(|_| live.stream == 0) {
+        Some(url) => Ok(Way::Door(url.to_owned())),
+        None => join(&live).map(|joined| Way::Beside(Box::new((live, joined)))),
+    }
+}
+
+/// A connection into a session, beside its client.
+pub fn link(live: &Live) -> Result<Link, CommandError> {
+    control::link(&live.socket, "server", live.stream)
+        .map_err(|error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {}: {error}", live.name)))
 }
 
 /// How long a session may take beyond the time that an answer of a peer's has.

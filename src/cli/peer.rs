@@ -15,7 +15,6 @@ use crate::tap::recorder::{Recorder, RecorderOptions};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader, Flags};
 use crate::transport::child::ServerCommand;
-use crate::transport::control;
 use crate::transport::http::HttpError;
 use crate::transport::http::SharedWatch;
 use crate::transport::remote::Carrier;
@@ -117,21 +116,28 @@ impl ClientOptions {
         self.timeout
     }
 
-    /// What one joins was agreed on by others.
+    /// What one joins was agreed on by others, and is recorded by them.
     pub fn check_joined(&self) -> Result<(), CommandError> {
+        if self.record.is_some() {
+            return Err(out_of_place("--record", "the session has its own reel already"));
+        }
+        self.check_agreed()
+    }
+
+    /// What one joins was agreed on by others.
+    pub fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
-            ("--record", self.record.is_some(), "the session has its own reel already"),
             ("--era", self.era != EraArg::Auto, "the session works in the era that its client and server agreed on"),
             ("--protocol-version", self.protocol_version.is_some(), "client and server agreed on the session's"),
             ("--root", !self.roots.is_empty(), "the session's own client answers for its roots"),
         ];
-        match given.into_iter().find(|option| option.1) {
-            None => Ok(()),
-            Some((option, _, why)) => {
-                Err(CommandError::usage(format!("{option} makes no sense with --session")).hint(why))
-            }
-        }
+        let found = given.into_iter().find(|option| option.1);
+        found.map_or(Ok(()), |(option, _, why)| Err(out_of_place(option, why)))
     }
+}
+
+fn out_of_place(option: &str, why: &str) -> CommandError {
+    CommandError::usage(format!("{option} makes no sense with --session")).hint(why)
 }
 
 fn root_uri(root: &str) -> String {
@@ -199,8 +205,7 @@ impl Peer {
         options.check_joined()?;
         let live = live::find(name)?;
         let joined = live::join(&live)?;
-        let failed = |error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {name}: {error}"));
-        let link = control::link(&live.socket, "server", live.stream).map_err(failed)?;
+        let link = live::link(&live)?;
         Ok((
             link,
             Self {

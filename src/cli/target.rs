@@ -7,7 +7,7 @@ use super::clients::{self, Found};
 use super::error::{CommandError, ErrorKind};
 use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,33 @@ use std::time::Duration;
 const TOKEN: &str = "MCPREEL_TOKEN";
 
 /// A server to start, to attach to, or to find.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
     /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
     #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session", "env", "cwd"])]
     url: Option<String>,
+    #[command(flatten)]
+    reaching: Reaching,
+    /// An MCP client's configuration to find the server in; the usual places are searched where none is named.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["argv", "session"])]
+    config: Option<PathBuf>,
+    /// The server's name in that configuration.
+    #[arg(long, value_name = "NAME", action = ArgAction::Set, conflicts_with_all = ["argv", "session"])]
+    server: Vec<String>,
+    /// A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them.
+    #[arg(long, value_name = "NAME", conflicts_with = "argv")]
+    session: Option<String>,
+    #[command(flatten)]
+    starting: Starting,
+    /// The server's command: everything after `--`.
+    #[arg(last = true, value_name = "CMD")]
+    argv: Vec<OsString>,
+}
+
+/// What goes with a server that is reached over HTTP.
+#[derive(Clone, Debug, Default, Args)]
+struct Reaching {
     /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is
     /// Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
@@ -36,24 +57,38 @@ pub struct Target {
     /// Do not check the server's certificate.
     #[arg(long)]
     insecure: bool,
-    /// An MCP client's configuration to find the server in; the usual places are searched where none is named.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["argv", "session"])]
-    config: Option<PathBuf>,
-    /// The server's name in that configuration.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["argv", "session"])]
-    server: Option<String>,
-    /// A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them.
-    #[arg(long, value_name = "NAME", conflicts_with = "argv")]
-    session: Option<String>,
+}
+
+/// What goes with a server that is started.
+#[derive(Clone, Debug, Default, Args)]
+struct Starting {
     /// Add to the server's environment (repeatable). The value is never written to a reel.
     #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value)]
     env: Vec<(String, String)>,
     /// Start the server in this folder.
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// The server's command: everything after `--`.
-    #[arg(last = true, value_name = "CMD")]
-    argv: Vec<OsString>,
+}
+
+impl Reaching {
+    /// The first option that is given.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("-H", !self.headers.is_empty()),
+            ("--header-env", !self.header_env.is_empty()),
+            ("--cacert", self.cacert.is_some()),
+            ("--insecure", self.insecure),
+        ];
+        given.into_iter().find(|option| option.1).map(|option| option.0)
+    }
+}
+
+impl Starting {
+    /// The first option that is given.
+    fn given(&self) -> Option<&'static str> {
+        let given = [("-e", !self.env.is_empty()), ("--cwd", self.cwd.is_some())];
+        given.into_iter().find(|option| option.1).map(|option| option.0)
+    }
 }
 
 /// What a target comes to.
@@ -68,9 +103,12 @@ pub enum TargetKind {
 }
 
 impl Target {
-    /// What one word stands for where several servers are named: a URL, or a command with its arguments as a shell
-    /// would split them.
+    /// What one word stands for where several servers are named: a URL, a live session (`session:NAME`), or a command
+    /// with its arguments as a shell would split them.
     pub fn of_word(word: &str) -> Result<Self, CommandError> {
+        if let Some(name) = word.trim().strip_prefix("session:") {
+            return Ok(Self { session: Some(name.to_owned()), ..Self::default() });
+        }
         // A command's arguments may hold URLs too.
         let is_one = !word.trim().contains(char::is_whitespace);
         let is_url = is_one && (word.contains("://") || word.starts_with("unix:") || word.starts_with("tcp:"));
@@ -87,23 +125,14 @@ impl Target {
     pub fn of_command_in(argv: &[String], env: &BTreeMap<String, String>, cwd: Option<&str>) -> Self {
         let env = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let argv = argv.iter().map(OsString::from).collect();
-        Self { argv, env, cwd: cwd.map(PathBuf::from), ..Self::default() }
+        Self { argv, starting: Starting { env, cwd: cwd.map(PathBuf::from) }, ..Self::default() }
     }
 
     /// A server to attach to.
     pub fn of_url(url: &str, headers: &BTreeMap<String, String>) -> Self {
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Self { url: Some(url.to_owned()), headers, ..Self::default() }
-    }
-
-    /// A server to start, with what its environment has besides, and where.
-    pub fn of_command(argv: Vec<OsString>, env: &[(String, String)], cwd: Option<&Path>) -> Self {
-        Self { argv, env: env.to_vec(), cwd: cwd.map(Path::to_owned), ..Self::default() }
-    }
-
-    /// A server of a client's configuration.
-    pub fn of_entry(config: Option<&Path>, server: &str) -> Self {
-        Self { config: config.map(Path::to_owned), server: Some(server.to_owned()), ..Self::default() }
+        let reaching = Reaching { headers, ..Reaching::default() };
+        Self { url: Some(url.to_owned()), reaching, ..Self::default() }
     }
 
     /// What the options name; an error where that is nothing.
@@ -119,8 +148,9 @@ impl Target {
             };
             return self.attach(url, Vec::new()).map(TargetKind::Remote);
         }
-        if self.config.is_some() || self.server.is_some() {
-            let found = clients::find(self.config.as_deref(), self.server.as_deref(), context)?;
+        if self.config.is_some() || !self.server.is_empty() {
+            let name = self.server.first().map(String::as_str);
+            let found = clients::find(self.config.as_deref(), name, context)?;
             return self.configured(&found);
         }
         if self.argv.is_empty() {
@@ -131,38 +161,72 @@ impl Target {
                 ));
         }
         self.check_started()?;
-        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env: self.env.clone(), cwd: self.cwd.clone() }))
+        let Starting { env, cwd } = self.starting.clone();
+        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd }))
+    }
+
+    /// The servers that the options name where there may be several, a target each; what goes with a server is the
+    /// one's that alone can be meant.
+    pub fn each(&self) -> Result<Vec<Self>, CommandError> {
+        let configured = |name: Option<&String>| Self {
+            config: self.config.clone(),
+            server: name.into_iter().cloned().collect(),
+            ..Self::default()
+        };
+        let mut each = Vec::new();
+        each.extend(self.url.iter().map(|url| Self { url: Some(url.clone()), ..Self::default() }));
+        match &self.server[..] {
+            [] if self.config.is_some() => each.push(configured(None)),
+            names => each.extend(names.iter().map(|name| configured(Some(name)))),
+        }
+        each.extend(self.session.iter().map(|name| Self { session: Some(name.clone()), ..Self::default() }));
+        if !self.argv.is_empty() {
+            each.push(Self { argv: self.argv.clone(), ..Self::default() });
+        }
+        if let Some(option) = self.reaching.given() {
+            meant(&mut each, option, "--url", |one| one.url.is_some())?.reaching = self.reaching.clone();
+        }
+        if let Some(option) = self.starting.given() {
+            meant(&mut each, option, "a command after --", |one| !one.argv.is_empty())?.starting =
+                self.starting.clone();
+        }
+        Ok(each)
+    }
+
+    /// A short name for the server: what it is called in a configuration or as a session, its machine, its program.
+    pub fn name(&self, context: &Context) -> Result<String, CommandError> {
+        if let Some(url) = &self.url {
+            return Ok(name_of(url).to_owned());
+        }
+        if let Some(session) = &self.session {
+            return Ok(session.split('#').next().unwrap_or(session).to_owned());
+        }
+        match (self.server.first(), self.argv.first()) {
+            (Some(name), _) => Ok(name.clone()),
+            (None, Some(program)) => {
+                let stem = Path::new(program).file_stem().unwrap_or(program);
+                Ok(stem.to_string_lossy().into_owned())
+            }
+            (None, None) => Ok(clients::find(self.config.as_deref(), None, context)?.entry.name),
+        }
     }
 
     /// A session that lives has its server already: what would start or reach one has no effect there.
     fn check_joined(&self) -> Result<(), CommandError> {
-        let given = [
-            ("-e", !self.env.is_empty()),
-            ("--cwd", self.cwd.is_some()),
-            ("-H", !self.headers.is_empty()),
-            ("--cacert", self.cacert.is_some()),
-            ("--insecure", self.insecure),
-        ];
-        match given.into_iter().find(|option| option.1) {
-            None => Ok(()),
-            Some((option, _)) => Err(CommandError::usage(format!("{option} makes no sense with --session"))
-                .hint("the session's server runs already; leave the option out, or start a server after --")),
-        }
+        let next = "the session's server runs already; leave the option out, or start a server after --";
+        out_of_place(self.starting.given().or(self.reaching.given()), "--session", next)
     }
 
     /// A server that is started is spoken to without HTTP: what belongs to that has no effect there.
     fn check_started(&self) -> Result<(), CommandError> {
-        let given = [
-            ("-H", !self.headers.is_empty()),
-            ("--header-env", !self.header_env.is_empty()),
-            ("--cacert", self.cacert.is_some()),
-            ("--insecure", self.insecure),
-        ];
-        match given.into_iter().find(|option| option.1) {
-            None => Ok(()),
-            Some((option, _)) => Err(CommandError::usage(format!("{option} makes no sense with a server's command"))
-                .hint("it belongs to a server that is reached over HTTP, with --url; a variable for a command is -e")),
-        }
+        let next = "it belongs to a server that is reached over HTTP, with --url; a variable for a command is -e";
+        out_of_place(self.reaching.given(), "a server's command", next)
+    }
+
+    /// A server that is attached to runs already.
+    fn check_attached(&self) -> Result<(), CommandError> {
+        let next = "it belongs to a server that is started; a header for one that is reached over HTTP is -H";
+        out_of_place(self.starting.given(), "a server's URL", next)
     }
 
     /// A server of a client's configuration, with the options that go with it; those win over what stands there.
@@ -170,9 +234,11 @@ impl Target {
         let Found { path, entry } = found;
         let workspace = found.workspace(&clients::current_folder()?, &|name| std::env::var_os(name));
         let names = Names { variable: &variable, workspace: &workspace.folder };
-        let given = self.headers.iter().chain(&self.header_env).map(|(name, _)| name.as_str());
-        let overrides =
-            Overrides { env: self.env.iter().map(|(name, _)| name.as_str()).collect(), headers: given.collect() };
+        let given = self.reaching.headers.iter().chain(&self.reaching.header_env).map(|(name, _)| name.as_str());
+        let overrides = Overrides {
+            env: self.starting.env.iter().map(|(name, _)| name.as_str()).collect(),
+            headers: given.collect(),
+        };
         let resolved = entry.resolve(&names, &overrides).map_err(|error| {
             let told = format!("{}: server {:?}: {error}", path.display(), entry.name);
             let told = CommandError::new(ErrorKind::Input, told);
@@ -184,9 +250,9 @@ impl Target {
                 self.check_started()?;
                 let mut all = env_file.as_deref().map(read_env_file).transpose()?.unwrap_or_default();
                 all.extend(env);
-                all.extend(self.env.iter().cloned());
+                all.extend(self.starting.env.iter().cloned());
                 let project = Some(workspace.folder).filter(|folder| workspace.is_project && folder.is_dir());
-                let cwd = self.cwd.clone().or(cwd).or(project);
+                let cwd = self.starting.cwd.clone().or(cwd).or(project);
                 let argv = argv.into_iter().map(OsString::from).collect();
                 Ok(TargetKind::Command(ServerCommand { argv, env: all, cwd }))
             }
@@ -195,12 +261,14 @@ impl Target {
 
     /// A URL with the options that go with it; `headers` are those that no option overrides.
     fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Result<Remote, CommandError> {
-        for (name, value) in &self.headers {
+        self.check_attached()?;
+        let Reaching { headers: headers_given, header_env, cacert, insecure } = &self.reaching;
+        for (name, value) in headers_given {
             let names = Names { variable: &variable, workspace: Path::new(".") };
             let value = expand(value, &names).map_err(|error| CommandError::usage(format!("-H {name}: {error}")));
             headers.push((name.clone(), value?));
         }
-        for (name, holder) in &self.header_env {
+        for (name, holder) in header_env {
             let value = variable(holder).ok_or_else(|| unset(holder, &format!("--header-env {name}")))?;
             headers.push((name.clone(), value));
         }
@@ -208,8 +276,47 @@ impl Target {
         if let Some(token) = variable(TOKEN).filter(|token| !names_itself && !token.is_empty()) {
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         }
-        Ok(Remote { url, headers, cacert: self.cacert.clone(), insecure: self.insecure })
+        Ok(Remote { url, headers, cacert: cacert.clone(), insecure: *insecure })
     }
+}
+
+/// Whose option it is, of several servers: that of the kind that takes it, else the only one of a configuration.
+/// A single one gets it in any case, and refuses it where it makes no sense.
+fn meant<'a>(
+    each: &'a mut [Target],
+    option: &str,
+    kind: &str,
+    takes: impl Fn(&Target) -> bool,
+) -> Result<&'a mut Target, CommandError> {
+    let is_configured = |one: &Target| one.config.is_some() || !one.server.is_empty();
+    let takes = if each.iter().any(&takes) { &takes as &dyn Fn(&Target) -> bool } else { &is_configured };
+    let is_alone = each.len() == 1;
+    let mut fitting = each.iter_mut().filter(|one| is_alone || takes(one));
+    match (fitting.next(), fitting.next()) {
+        (Some(only), None) => Ok(only),
+        (found, _) => {
+            let why = if found.is_none() {
+                "there is no server that it goes with"
+            } else {
+                "there are several servers that it could go with"
+            };
+            let error = CommandError::usage(format!("{option}: {why}"));
+            Err(error.hint(format!("it goes with {kind}, or with the server of --server where that is one")))
+        }
+    }
+}
+
+/// Refuses an option where it has no effect.
+fn out_of_place(option: Option<&str>, with: &str, next: &str) -> Result<(), CommandError> {
+    option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} makes no sense with {with}")).hint(next)))
+}
+
+/// What a server is called that only its URL names: its machine, or its file.
+fn name_of(url: &str) -> &str {
+    let rest =
+        url.split_once("://").map_or_else(|| url.rsplit(['/', ':']).next(), |(_, rest)| rest.split(['/', ':']).next());
+    let name = rest.filter(|name| !name.is_empty()).unwrap_or("server");
+    name.strip_suffix(".sock").unwrap_or(name)
 }
 
 /// An environment variable, where it is set and text.

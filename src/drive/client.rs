@@ -198,6 +198,10 @@ impl<E: Engine> Runner<E> {
                 incoming = self.link.receive() => match incoming {
                     Incoming::Closed => return None,
                     Incoming::Failed(why) => return Some(why),
+                    // A message that asks nothing, which nobody else would tell.
+                    Incoming::Undelivered(lost) if lost.id.is_empty() && lost.refusal.is_none() => {
+                        return Some(lost.reason);
+                    }
                     _ => {}
                 },
                 () = tokio::time::sleep_until(patience) => return None,

@@ -27,6 +27,8 @@ pub struct ServerView {
     pub is_legacy: bool,
     /// The connection is open.
     pub is_open: bool,
+    /// The connection is one of others: how they set it up is theirs, and what the server asks goes to its client.
+    pub is_joined: bool,
     /// Its tools as it listed them.
     pub tools: Vec<Value>,
 }

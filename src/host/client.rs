@@ -72,6 +72,8 @@ pub struct ClientConfig {
 pub struct Joined {
     /// What they agreed on.
     pub handshake: Handshake,
+    /// What the one who is client there declared; `Null` for nothing.
+    pub client_capabilities: Value,
     /// How ids begin here, so that they are not those of others; `PREFIX1` is the first.
     pub id_prefix: String,
 }
@@ -400,7 +402,7 @@ impl ClientEngine {
     /// server refused it without naming it, which counts as its answer.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
         let mut out = Vec::new();
-        let Some(open) = Id(id).as_integer().and_then(|id| self.open.remove(&id)) else {
+        let Some(open) = self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) else {
             // Nothing of the engine's: a message that was sent as it is.
             return refusal.map(|refusal| Output::Stray { message: refusal.to_vec() }).into_iter().collect();
         };
@@ -424,7 +426,7 @@ impl ClientEngine {
     pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let mut out = Vec::new();
         let reason = reason.to_owned();
-        match Id(id).as_integer().and_then(|id| self.open.remove(&id)) {
+        match self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) {
             None => out.push(Output::Failed { handle: None, reason }),
             Some(open) if open.expired => {}
             Some(open) if open.again || open.role != Role::Call || self.config.join.is_some() => {

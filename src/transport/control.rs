@@ -4,7 +4,8 @@
 //! A socket whose process is gone is removed by whoever meets it. Making and removing happen under a lock of the
 //! folder, so that nobody removes what another has just made.
 
-use super::link::{Incoming, Link, Served};
+use super::link::{Incoming, Link, Served, Undelivered};
+use crate::wire::{Envelope, MessageKind};
 use rustix::fs::Mode;
 use rustix::process::{getuid, umask};
 use serde_json::{Map, Value, json};
@@ -201,8 +202,10 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
         while let Some(message) = outgoing.recv().await {
             let text = String::from_utf8_lossy(&message);
             let wait = LONGEST_WAIT.as_millis() as u64;
-            let request =
-                json!({"op": "send", "toward": toward, "stream": in_stream, "message": text, "wait_ms": wait});
+            let request = json!({
+                "op": "send", "tag": tag(&message), "toward": toward, "stream": in_stream, "message": text,
+                "wait_ms": wait,
+            });
             if writing.write_all(format!("{request}\n").as_bytes()).await.is_err() {
                 return;
             }
@@ -214,10 +217,14 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
         while let Ok(Some(line)) = lines.next_line().await {
             let told: Value = serde_json::from_str(&line).unwrap_or_default();
             let said = told["answer"].as_str().or_else(|| told["before"].as_str());
-            let came = match (said, told["failed"].as_str()) {
-                (Some(said), _) => Incoming::Message(said.as_bytes().to_vec()),
-                (None, Some(why)) => Incoming::Failed(why.to_owned()),
-                (None, None) => continue,
+            let came = match (said, told["failed"].as_str(), told["tag"].as_str()) {
+                (Some(said), _, _) => Incoming::Message(said.as_bytes().to_vec()),
+                (None, Some(why), Some(id)) => {
+                    let (id, reason) = (id.as_bytes().to_vec(), why.to_owned());
+                    Incoming::Undelivered(Undelivered { id, reason, ..Undelivered::default() })
+                }
+                (None, Some(why), None) => Incoming::Failed(why.to_owned()),
+                (None, None, _) => continue,
             };
             if incoming.send(came).await.is_err() {
                 return;
@@ -226,6 +233,13 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
         let _ = incoming.send(Incoming::Closed).await;
     });
     Ok(link)
+}
+
+/// What a message is called where it fails alone: a request by its id's text, anything else by nothing.
+fn tag(message: &[u8]) -> String {
+    let envelope = Envelope::scan(message);
+    let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request);
+    id.map(|id| String::from_utf8_lossy(id.0).into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -272,5 +286,35 @@ mod tests {
         assert!(matches!(names(&linked), Err(SocketError::NotOurs(..))));
         let long = folder.path().join("x".repeat(100));
         assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
+    }
+
+    #[tokio::test]
+    async fn a_message_that_is_not_taken_fails_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        let listener = tokio::net::UnixListener::bind(&path).expect("bound");
+        let mut link = link(&path, "server", 0).expect("connected");
+        let (stream, _) = listener.accept().await.expect("accepted");
+        let (reading, mut writing) = stream.into_split();
+        let mut lines = tokio::io::BufReader::new(reading).lines();
+        let mut tags = Vec::new();
+        for message in [r#"{"id":"mcpreel-0123abcd-1","method":"m"}"#, r#"{"method":"n"}"#] {
+            assert!(link.send(message.as_bytes().to_vec()).await);
+            let line = lines.next_line().await.expect("read").expect("a request");
+            tags.push(serde_json::from_str::<Value>(&line).expect("JSON")["tag"].clone());
+        }
+        for told in [
+            json!({"tag": tags[0], "failed": "full"}),
+            json!({"tag": tags[1], "failed": "full"}),
+            json!({"failed": "16 are connected"}),
+        ] {
+            writing.write_all(format!("{told}\n").as_bytes()).await.expect("written");
+        }
+        let lost = |id: &[u8]| {
+            Incoming::Undelivered(Undelivered { id: id.to_vec(), reason: "full".into(), ..Default::default() })
+        };
+        assert_eq!(link.receive().await, lost(br#""mcpreel-0123abcd-1""#));
+        assert_eq!(link.receive().await, lost(b""));
+        assert_eq!(link.receive().await, Incoming::Failed("16 are connected".into()));
     }
 }

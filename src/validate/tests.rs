@@ -309,6 +309,21 @@ fn connections_are_told_apart_by_their_stream() {
 }
 
 #[test]
+fn a_connection_of_others_that_is_joined_begins_in_the_middle() {
+    let begins = |described: Value| {
+        let mut feed = Feed::new();
+        let mut payload = Vec::new();
+        ciborium::into_writer(&described, &mut payload).expect("CBOR");
+        feed.event(EventKind::StreamOpened, Flags::default(), Framing::Whole, &payload);
+        feed.line(r#"c>s {"id":"mcpreel-0123abcd-1","method":"tools/list"}"#);
+        feed.line(r#"s>c {"id":"mcpreel-0123abcd-1","result":{"tools":[]}}"#);
+        ids(&feed.validator.finish()).contains("lifecycle/not-initialized")
+    };
+    assert!(!begins(serde_json::json!({"transport": "session", "session": "s"})));
+    assert!(begins(serde_json::json!({"transport": "memory"})));
+}
+
+#[test]
 fn clients_that_share_a_server_of_the_modern_era_have_ids_of_their_own() {
     let reused = |described: Value, params: &str| {
         let mut feed = Feed::new();

@@ -1,6 +1,5 @@
 //! `events`: subscriptions to a server's events, for the shell (seed 004).
 
-mod follow;
 mod watch;
 
 use crate::cli::error::CommandError;

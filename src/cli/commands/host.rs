@@ -13,12 +13,13 @@ use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
-use crate::cli::target::{header, key_value, span};
+use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::drive::host::HostRunner;
 use crate::host::engine::Host;
 use crate::tap::answers::Answers;
-use clap::{Args, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -26,12 +27,28 @@ use std::sync::Arc;
 use std::time::Duration;
 use talk::Talk;
 
+/// A host has several servers: what names one excludes no other.
+fn among_several(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "url" | "config" => arg.conflicts_with(Resettable::Reset),
+        "server" => arg
+            .conflicts_with(Resettable::Reset)
+            .action(ArgAction::Append)
+            .help("A server of that configuration (repeatable)"),
+        "session" => arg
+            .conflicts_with(Resettable::Reset)
+            .help("A live session: at its address where it listens, else in the connection of its client, beside that"),
+        _ => arg,
+    }
+}
+
 /// Be a host: run a conversation over several servers, with all that they declare.
 ///
 /// Each turn goes the way the proposals say: the user's message to the servers that subscribed, hooks, pending reminders,
 /// then the prompt, the model, and what follows its answer. What servers inject is labelled and shown. Without --say or
 /// --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help lists them.
 #[derive(Debug, Args)]
+#[command(mut_args(among_several))]
 #[command(after_help = "\
 Examples:
   mcpreel host --builtin memory              talk to the built-in server
@@ -40,38 +57,25 @@ Examples:
   mcpreel host --builtin memory --say 'what did we decide?' --prompts
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
+  mcpreel host --session everything          the server of a live session
   mcpreel host --builtin memory --set conversation.deadline=200ms
   mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
   mcpreel host --options                     what the proposals leave open
+
+Several servers can be named at once. -H and what else belongs to HTTP goes to
+that of --url, -e and --cwd to the command after --; where there is none, to
+the only --server.
 
 Exit codes: 0 all was done, every expectation passed; 1 an order or an
 expectation failed; 2 usage; 3 a scenario that cannot be read; 4 no server
 could be reached.")]
 pub struct HostArgs {
-    /// A server: NAME=COMMAND, or NAME=URL (repeatable).
+    /// A server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
     add: Vec<String>,
-    /// A server to attach to: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// A header of every HTTP request to the server of --url (repeatable); ${NAME} is a variable of the environment.
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "url")]
-    headers: Vec<(String, String)>,
-    /// Add to the environment of the server after -- (repeatable). The value is never written to a reel.
-    #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value, requires = "argv")]
-    env: Vec<(String, String)>,
-    /// Start the server after -- in this folder.
-    #[arg(long, value_name = "DIR", requires = "argv")]
-    cwd: Option<PathBuf>,
     /// The built-in server under this name, with all proposals or those named (repeatable).
     #[arg(long, value_name = "NAME[:PROPOSAL,…]")]
     builtin: Vec<String>,
-    /// An MCP client's configuration to find servers in; the usual places are searched where none is named.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// A server of that configuration (repeatable).
-    #[arg(long, value_name = "NAME")]
-    server: Vec<String>,
     /// Say this (repeatable).
     #[arg(long, value_name = "TEXT")]
     say: Vec<String>,
@@ -79,7 +83,9 @@ pub struct HostArgs {
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
     /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "say", "doing", "policy", "set", "argv", "system", "project", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session",
+        "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system",
+        "project", "seed"])]
     scenario: Option<PathBuf>,
     /// Whose time passes in the scenario; what it says itself where this is not given.
     #[arg(long, value_enum, requires = "scenario")]
@@ -129,9 +135,8 @@ pub struct HostArgs {
     format: Format,
     #[command(flatten)]
     client: ClientOptions,
-    /// A server's command: everything after `--`.
-    #[arg(last = true, value_name = "CMD")]
-    argv: Vec<std::ffi::OsString>,
+    #[command(flatten)]
+    target: Target,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,7 +175,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     if let Some(path) = &args.scenario {
         return scenario::run(path, &model, args, context);
     }
-    let named = setup::servers(args)?;
+    let named = setup::servers(args, context)?;
     let config = setup::config(args, &named, &model)?;
     let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
     let queue: VecDeque<Line> =
@@ -195,6 +200,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             role: "host",
             server: names.join(", "),
             transport: "host",
+            listen: None,
             reel: Some(reel.clone()),
         };
         let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));

@@ -120,7 +120,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
 /// What the live session says about itself; `server` without its secrets.
 pub fn about(name: String, server: String, transport: &'static str, reel: &Path) -> live::About {
     let reel = (reel != Path::new("-")).then(|| reel.to_owned());
-    live::About { name, role: "record", server, transport, reel }
+    live::About { name, role: "record", server, transport, listen: None, reel }
 }
 
 /// Tells how recording went: losses always, counts where the user wants to hear of them.

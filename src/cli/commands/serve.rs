@@ -427,13 +427,13 @@ fn failed(error: io::Error) -> CommandError {
 /// Makes the control socket, which is there as long as the session.
 fn open_socket(
     name: &str,
-    transport: &'static str,
+    (transport, listen): (&'static str, Option<String>),
     serving: Serving,
     answers: &Arc<Answers>,
     context: &Context,
 ) -> Result<Option<Bound>, CommandError> {
     let server = format!("mcpreel {name}");
-    let about = live::About { name: name.to_owned(), role: "serve", server, transport, reel: None };
+    let about = live::About { name: name.to_owned(), role: "serve", server, transport, listen, reel: None };
     live::open(about, Arc::new(serving), answers, &context.printer)
 }
 
@@ -453,7 +453,7 @@ fn run_stdio(
     let helpers = besides.helpers(&mut config);
     let keep = besides.keep.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
-    let _bound = open_socket(name, "stdio", serving.clone(), &answers, context)?;
+    let _bound = open_socket(name, ("stdio", None), serving.clone(), &answers, context)?;
     let begun = besides.start(&serving)?;
     let hear = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
@@ -510,7 +510,8 @@ fn run_listening(
     let served = listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
-        let _bound = open_socket(name, listening.transport(), serving.clone(), &answers, context)?;
+        let way_in = (listening.transport(), Some(listening.door("/mcp")));
+        let _bound = open_socket(name, way_in, serving.clone(), &answers, context)?;
         let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);

@@ -90,7 +90,8 @@ fn to_json(session: &Live) -> Value {
     let mut told = json!({
         "name": session.name, "role": member("role"), "server": member("server"),
         "transport": member("transport"), "pid": member("pid"), "started": member("started"),
-        "age_seconds": age, "reel": member("reel"), "socket": session.socket.to_string_lossy(),
+        "age_seconds": age, "listen": member("listen"), "reel": member("reel"),
+        "socket": session.socket.to_string_lossy(),
         "answers": !session.info.is_empty(),
     });
     add_traffic(&mut told, reel, seen.as_ref(), 0);
@@ -156,9 +157,11 @@ fn cell(row: &Value, column: &str) -> String {
         ("role", _) if row["answers"] == false => "does not answer".to_owned(),
         ("age", _) => row["age_seconds"].as_f64().map_or_else(|| "?".to_owned(), |age| age_text(age as i64)),
         ("reel", Value::String(path)) => visible_text(&last(path)),
-        ("server", Value::String(command)) if !command.contains("://") => {
-            let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
-            visible_text(format!("{} {arguments}", last(program)).trim_end())
+        ("server", Value::String(server)) => {
+            let (program, arguments) = server.split_once(' ').unwrap_or((server, ""));
+            let program = if server.contains("://") { program.to_owned() } else { last(program) };
+            let listen = row["listen"].as_str().map(|url| format!(" at {url}")).unwrap_or_default();
+            visible_text(&format!("{}{listen}", format!("{program} {arguments}").trim_end()))
         }
         (_, Value::String(text)) => visible_text(text),
         (_, Value::Null) => "?".to_owned(),

@@ -94,20 +94,18 @@ pub fn play_virtual(
 }
 
 /// Where the scenario's servers are.
-pub fn servers(scenario: &Scenario) -> Result<Vec<Named>, CommandError> {
+pub fn servers(scenario: &Scenario, context: &Context) -> Result<Vec<Named>, CommandError> {
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
-    let place = |kind: &ServerKind| {
-        Ok(match kind {
-            ServerKind::BuiltIn(config) => {
-                let mut config = config.clone();
-                config.wall_base_ns = now;
-                Place::Builtin(config)
-            }
-            ServerKind::Command { command, env, cwd } => {
-                Place::Elsewhere(Box::new(Target::of_command_in(command, env, cwd.as_deref())))
-            }
-            ServerKind::Url { url, headers } => Place::Elsewhere(Box::new(Target::of_url(url, headers))),
-        })
+    let place = |kind: &ServerKind| match kind {
+        ServerKind::BuiltIn(config) => {
+            let mut config = config.clone();
+            config.wall_base_ns = now;
+            Ok(Place::Builtin(config))
+        }
+        ServerKind::Command { command, env, cwd } => {
+            Place::of(&Target::of_command_in(command, env, cwd.as_deref()), context)
+        }
+        ServerKind::Url { url, headers } => Place::of(&Target::of_url(url, headers), context),
     };
     scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
 }
@@ -162,7 +160,7 @@ pub async fn play_real(
     onlook: Onlook<'_>,
     context: &Context,
 ) -> Result<Report, CommandError> {
-    let named = servers(scenario)?;
+    let named = servers(scenario, context)?;
     let mut parties = Parties::gather(&named, recorder, context).await?;
     let links = std::mem::take(&mut parties.links);
     let player = Rc::new(RefCell::new(Player::new(scenario)));

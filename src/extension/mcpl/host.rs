@@ -63,6 +63,8 @@ struct Peer {
     policy: Policy,
     /// Its block (§5.1).
     block: Value,
+    /// Its client's block (§5.2).
+    offered: Value,
     sets: Sets,
     scopes: Scopes,
     /// By feature set; those of tools of no known set under the empty name.
@@ -78,9 +80,10 @@ struct Peer {
 }
 
 impl Peer {
-    /// Whether the host offers something.
+    /// Whether the host offers something, and the server's client has: in a connection of others that is not the host.
     fn offers(&self, what: &str) -> bool {
-        self.policy.words("offer").iter().any(|word| word == what)
+        let is_declared = sets::advertises(&self.offered, &format!("/{}", what.replace('.', "/")));
+        is_declared && self.policy.words("offer").iter().any(|word| word == what)
     }
 }
 
@@ -174,6 +177,17 @@ impl Side {
         }
     }
 
+    /// Which sets are on is known to the host, and to the server: it is told, but in a connection of others, whose word
+    /// stands until the user says otherwise.
+    fn agree(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if !cx.server(server).is_some_and(|view| view.is_joined) {
+            return self.update(cx, server);
+        }
+        if let Some(peer) = self.peers.get_mut(&server) {
+            let _ = peer.sets.update(&peer.policy, Value::Null);
+        }
+    }
+
     /// Tells the server which sets are on, where that is news.
     fn update(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
@@ -190,7 +204,7 @@ impl Side {
         let odd = peer.sets.changed(params);
         cx.tell("sets changed", Some(server), format!("its sets are {}", peer.sets.state()), peer.sets.state());
         odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
-        self.update(cx, server);
+        self.agree(cx, server);
     }
 
     /// Answers a request, where it is one.
@@ -273,7 +287,8 @@ impl HostSide for Side {
         let Some(view) = cx.server(server) else { return };
         let declared: &Declared = &view.declared;
         let Some((_, block)) = declared.find(&DESCRIPTOR, Whose::Server) else { return };
-        let is_offered = declared.find(&DESCRIPTOR, Whose::Client).is_some();
+        let offered = declared.find(&DESCRIPTOR, Whose::Client).map(|(_, block)| block.clone());
+        let is_offered = offered.is_some();
         if !block.is_object() || !is_offered || !view.is_legacy {
             let why = match (block.is_object(), is_offered) {
                 (false, _) => "declares it by something that is no object",
@@ -293,6 +308,7 @@ impl HostSide for Side {
             inference_tokens: 0,
             told: Vec::new(),
             block: block.clone(),
+            offered: offered.unwrap_or_default(),
             policy,
         };
         let names: Vec<&str> = peer.sets.names().collect();
@@ -300,7 +316,7 @@ impl HostSide for Side {
         cx.tell("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
         sets::oddities(block).into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
         self.peers.insert(server, peer);
-        self.update(cx, server);
+        self.agree(cx, server);
     }
 
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {

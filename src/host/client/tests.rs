@@ -362,7 +362,8 @@ fn a_closed_connection_fails_what_waits() {
 
 fn joined(era: Era, version: &str) -> ClientEngine {
     let handshake = Handshake::read(era, version.to_owned(), &Value::Null, Vec::new());
-    let join = Some(Joined { handshake, id_prefix: "mcpreel-0123abcd-".to_owned() });
+    let id_prefix = "mcpreel-0123abcd-".to_owned();
+    let join = Some(Joined { handshake, client_capabilities: Value::Null, id_prefix });
     ClientEngine::new(ClientConfig { join, ..config(EraChoice::Auto) })
 }
 
@@ -383,6 +384,9 @@ fn a_connection_that_is_joined_is_open_at_once_and_its_ids_are_its_own() {
     assert_eq!(sent_value(&over)["params"]["requestId"], "mcpreel-0123abcd-1");
     let late = client.receive(ms(51), br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}"#);
     assert!(matches!(&late[..], [Output::Answered { handle, late: true, .. }] if *handle == asked));
+    let (refused, _) = client.request(ms(60), "b", Params::Absent);
+    let lost = client.undelivered(ms(61), br#""mcpreel-0123abcd-2""#, "full", None);
+    assert_eq!(failure(&lost).0, Some(refused), "the one that was not taken");
 }
 
 #[test]

@@ -46,7 +46,9 @@ enum State {
 pub(super) struct Server {
     pub client: ClientEngine,
     name: String,
+    /// What was declared to it, by whoever is its client.
     capabilities: Value,
+    is_joined: bool,
     state: State,
     /// Its instructions for the model.
     pub instructions: Option<String>,
@@ -73,7 +75,11 @@ impl Server {
             let place = path.iter().fold(&mut client.capabilities, |place, name| &mut place[*name]);
             *place = value;
         }
-        let capabilities = client.capabilities.clone();
+        let capabilities = match &client.join {
+            Some(joined) => joined.client_capabilities.clone(),
+            None => client.capabilities.clone(),
+        };
+        let is_joined = client.join.is_some();
         let mut client = ClientEngine::new(client);
         for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
             // What should have no id may come with one: its room hears of it, and it is refused here.
@@ -85,6 +91,7 @@ impl Server {
             client,
             name: config.name.clone(),
             capabilities,
+            is_joined,
             state: State::Opening,
             instructions: None,
             listed: Vec::new(),
@@ -99,7 +106,7 @@ impl Server {
 
     pub fn view(&self) -> ServerView {
         let declared = Declared { client: self.capabilities.clone(), ..Declared::default() };
-        ServerView { name: self.name.clone(), declared, ..ServerView::default() }
+        ServerView { name: self.name.clone(), declared, is_joined: self.is_joined, ..ServerView::default() }
     }
 
     /// Whether it is known what it is, or that nothing comes of it.

@@ -1,7 +1,7 @@
 //! `events watch`: a subscription whose events are printed as they come.
 
-use super::follow::notifications;
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::live::follow::notifications;
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};

@@ -210,7 +210,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
         // As if all were agreed on: nothing is sent first.
         let version = Revision::NEWEST_LEGACY.as_str().to_owned();
         let handshake = Handshake::read(Era::Legacy, version, &Value::Null, Vec::new());
-        config.join = Some(Joined { handshake, id_prefix: live::id_prefix() });
+        config.join = Some(Joined { handshake, client_capabilities: Value::Null, id_prefix: live::id_prefix() });
     }
     let mut connection = Connection::open(config, link, |_| {}).await;
     let done = exchanges(&mut connection, message, args, tally, context).await;

@@ -4,59 +4,39 @@ use super::{Format, HostArgs};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::{self, Named, Place};
-use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
 use crate::extension::policy::Policies;
+use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::Duration;
 
 /// The servers that are named, in the order of their options.
-pub fn servers(args: &HostArgs) -> Result<Vec<Named>, CommandError> {
+pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
-        named.push(hosting::named(word)?);
+        named.push(hosting::named(word, context)?);
     }
     for (at, word) in args.builtin.iter().enumerate() {
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);
     }
-    if let Some(url) = &args.url {
-        let headers = args.headers.iter().cloned().collect();
-        let target = Target::of_url(url, &headers);
-        named.push(Named { name: name_of(url), place: Place::Elsewhere(Box::new(target)) });
-    }
-    for name in &args.server {
-        let target = Target::of_entry(args.config.as_deref(), name);
-        named.push(Named { name: name.clone(), place: Place::Elsewhere(Box::new(target)) });
-    }
-    if let Some(program) = args.argv.first() {
-        let path = Path::new(program);
-        let name = path.file_stem().unwrap_or(program).to_string_lossy().into_owned();
-        named.push(Named {
-            name,
-            place: Place::Elsewhere(Box::new(Target::of_command(args.argv.clone(), &args.env, args.cwd.as_deref()))),
-        });
+    for target in args.target.each()? {
+        named.push(Named { name: target.name(context)?, place: Place::of(&target, context)? });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")
-            .hint("add one with -s NAME=COMMAND-OR-URL, --url URL, --server NAME, or -- COMMAND")
+            .hint("add one with -s NAME=COMMAND-OR-URL, --url URL, --server NAME, --session NAME, or -- COMMAND")
             .hint("or try the built-in one: mcpreel host --builtin memory"));
+    }
+    if named.iter().all(|one| one.place.joined().is_some()) {
+        args.client.check_agreed()?;
     }
     let mut seen = std::collections::HashSet::new();
     match named.iter().find(|one| !seen.insert(one.name.as_str())) {
         None => Ok(named),
         Some(twice) => Err(CommandError::usage(format!("two servers are named {:?}", twice.name))),
     }
-}
-
-/// What a server is called that only its URL names: its machine, or its file.
-fn name_of(url: &str) -> String {
-    let rest =
-        url.split_once("://").map_or_else(|| url.rsplit(['/', ':']).next(), |(_, rest)| rest.split(['/', ':']).next());
-    let name = rest.filter(|name| !name.is_empty()).unwrap_or("server");
-    name.strip_suffix(".sock").unwrap_or(name).to_owned()
 }
 
 /// What the options make of the host.
@@ -93,8 +73,10 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
     let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let client =
-        |one: &Named| ServerConfig { name: one.name.clone(), client: args.client.with_handshake().config(json!({})) };
+    let client = |one: &Named| {
+        let own = args.client.with_handshake().config(json!({}));
+        ServerConfig { name: one.name.clone(), client: ClientConfig { join: one.place.joined().cloned(), ..own } }
+    };
     Ok(HostConfig {
         servers: named.iter().map(client).collect(),
         policies,

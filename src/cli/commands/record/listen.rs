@@ -47,7 +47,7 @@ async fn proxy(
     remote: &Remote,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let url = listening.url(&endpoint_path(&remote.url));
+    let (url, door) = (listening.url(&endpoint_path(&remote.url)), listening.door(&endpoint_path(&remote.url)));
     let Listener::Http(listener) = listening.listener else {
         let error = CommandError::usage(format!("{url} cannot stand in front of {}", url_name(&remote.url)));
         return Err(error.hint("a proxy speaks HTTP: give --listen a port, or HOST:PORT"));
@@ -72,7 +72,7 @@ async fn proxy(
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
-    let about = super::about(name, shown, "http", &path);
+    let about = live::About { listen: Some(door), ..super::about(name, shown, "http", &path) };
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), &context.printer)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
@@ -104,6 +104,7 @@ async fn gateway(
     ));
     let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
     let about = super::about(name, shown, listening.transport(), &path);
+    let about = live::About { listen: Some(listening.door("/mcp")), ..about };
     let _bound = live::open(about, Arc::new(session), bridge.answers(), &context.printer)?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;

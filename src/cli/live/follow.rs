@@ -1,7 +1,8 @@
 //! What a live session's server says by itself: it goes to the session's client, so it is read where it is recorded.
 
+use super::Live;
 use crate::cli::error::CommandError;
-use crate::cli::live::Live;
+use crate::tap::inject::is_ours;
 use crate::trace::{Item, ReelReader};
 use crate::wire::{Direction, MessageKind};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use tokio::sync::mpsc;
 /// How long is waited before the reel is looked at again.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// The notifications that come from now on, until nobody takes them any more.
+/// The notifications that come from now on, until nobody takes them any more. Those about a request that was put in go
+/// to who asked, and are not among them.
 pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, CommandError> {
     let path = live.reel()?;
     let opened = ReelReader::open(&path).map_err(|error| CommandError::reel(&path, &error))?;
@@ -35,7 +37,7 @@ pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, Co
             for event in block.events().filter(|event| stream == 0 || event.header.stream == stream) {
                 let is_notified =
                     event.header.message.as_ref().is_some_and(|about| about.kind == MessageKind::Notification);
-                if is_notified && event.header.direction() == Direction::ServerToClient {
+                if is_notified && event.header.direction() == Direction::ServerToClient && !is_ours(event.body()) {
                     let _ = sender.send(event.body().to_vec());
                 }
             }

@@ -10,7 +10,11 @@ mod common;
 mod web;
 
 use common::{BINARY, Live, Stage, lives, until};
+use mcpreel::transport::keeper::can_confine;
 use serde_json::{Value, json};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use web::{Reply, Step, Web};
 
@@ -83,6 +87,11 @@ impl<'a> Server<'a> {
         let events = self.stage.events("s.reel");
         events.into_iter().filter(|event| event["event"] == "note").collect()
     }
+}
+
+/// Says why nothing is tried.
+fn skipped() {
+    println!("not tried: this kernel has no scopes for signals (Landlock, Linux 6.12)");
 }
 
 /// Processes that a script has written down.
@@ -235,12 +244,70 @@ fn e33_what_runs_ends_with_its_session_and_with_its_server() {
 }
 
 #[test]
-fn e33_a_handler_that_ends_its_keeper_is_told_as_failed() {
+fn e33_a_handler_reaches_neither_its_keeper_nor_its_server() {
+    if !can_confine() {
+        return skipped();
+    }
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let script = r#"setsid sleep 600 & echo $! > pid
+        server=$(cut -d' ' -f4 /proc/$PPID/stat); echo $server > server
+        for victim in $PPID -$PPID $server $(ls /proc/$PPID/task /proc/$server/task | grep -v :); do
+            echo $victim >> tried; kill -KILL -- $victim && echo $victim >> ended
+        done 2> /dev/null
+        sleep 601 & kill -KILL $!; wait $!; echo $? > own
+        exit 7"#;
+    let run = server.bash(script, json!({}));
+    assert_eq!((&run["outcome"], &run["exit_code"]), (&json!("failed"), &json!(7)), "{run}");
+    assert_eq!(pids(&stage, "server"), [server.process.pid()], "it tried the right one");
+    assert!(pids(&stage, "tried").len() > 5, "with threads: {:?}", pids(&stage, "tried"));
+    assert!(!stage.path("ended").exists(), "{:?}", pids(&stage, "ended"));
+    assert_eq!(pids(&stage, "own"), [128 + 9], "what it starts itself it can end");
+    assert_eq!(run["left_behind"], 1, "{run}");
+    assert!(pids(&stage, "pid").iter().all(|pid| !lives(*pid)));
+    assert!(server.process.is_running());
+    server.end();
+}
+
+#[test]
+fn e33_a_handler_reaches_files_and_network_but_no_other_process() {
+    if !can_confine() {
+        return skipped();
+    }
+    let stage = Stage::new();
+    let web = Web::start(|_| Reply::empty(200));
+    let name = format!("mcpreel-test-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).expect("an address");
+    let _listener = UnixListener::bind_addr(&address).expect("bound");
+    let mut other = Command::new("sleep").arg("600").env("OTHERS", SECRET).spawn().expect("started");
+    let port = web.url("").rsplit(':').next().expect("a port").to_owned();
+    let script = format!(
+        r#"exec 3<>/dev/tcp/127.0.0.1/{port}; printf 'GET / HTTP/1.0\r\n\r\n' >&3; head -1 <&3 | cut -d' ' -f2
+        mkfifo fifo; (echo through > fifo &); cat fifo; rm fifo
+        perl -e 'socket(S,1,1,0); print connect(S, pack("S a*", 1, "\0{name}")) ? "connected\n" : "out of reach\n"'
+        kill -0 {other} 2> /dev/null && echo can signal; grep -cz OTHERS /proc/{other}/environ 2> /dev/null; :"#,
+        other = other.id(),
+    );
+    let look = Command::new("bash").args(["-c", &script]).current_dir(stage.path("")).output().expect("bash runs");
+    assert_eq!(String::from_utf8_lossy(&look.stdout), "200\nthrough\nconnected\ncan signal\n1\n", "as any other");
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash(&script, json!({}));
+    assert_eq!(run["output"], "200\nthrough\nout of reach\n", "{run}");
+    server.end();
+    other.kill().and_then(|()| other.wait()).expect("it was still there");
+}
+
+#[test]
+fn e33_a_handler_that_can_end_its_keeper_is_told_as_failed() {
+    if can_confine() {
+        return println!("not tried: this kernel holds a handler off its keeper");
+    }
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash("kill -KILL $PPID", json!({}));
     assert!(run["outcome"] == "failed" && run["why"].to_string().contains("keeper"), "{run}");
-    server.end();
+    let output = server.process.end();
+    assert!(output.err().contains("lets handlers signal"), "{output:?}");
 }
 
 #[test]

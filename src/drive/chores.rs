@@ -5,7 +5,7 @@
 
 use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Post, Script};
 use crate::transport::http::HttpError;
-use crate::transport::keeper::{GRACE, Kept, keeper};
+use crate::transport::keeper::{GRACE, Kept, Reach, keeper};
 use crate::transport::post::{Posted, post};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl Chores {
         // `$0` is what the shell calls itself in its complaints.
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
-        let mut command = keeper(&argv, script.limit)?;
+        let mut command = keeper(&argv, script.limit, Reach::Own)?;
         bare(&mut command).envs(script.environment.iter().cloned());
         let folder =
             script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
@@ -121,7 +121,7 @@ impl Chores {
     fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<Outcome> {
         let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
         let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
-        let mut command = keeper(argv, asked.limit)?;
+        let mut command = keeper(argv, asked.limit, Reach::Own)?;
         if self.options.is_program_bare {
             bare(&mut command);
         }

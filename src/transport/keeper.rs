@@ -3,11 +3,13 @@
 //!
 //! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
 //! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
-//! cannot look into the keeper.
+//! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
+//! signals to the keeper either, nor to any other process that is not its own.
 //!
 //! Never: what the command is for.
 
 use super::http::whole;
+use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
@@ -19,8 +21,9 @@ use rustix::thread::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -29,6 +32,8 @@ use std::time::{Duration, Instant};
 
 /// The first argument by which a keeper is asked for.
 const KEEPER: &str = "__keep";
+/// The first argument by which a process is asked for that becomes the command.
+const COMMAND: &str = "__kept";
 /// How long a command that was asked to end may take for that.
 pub const GRACE: Duration = Duration::from_secs(1);
 
@@ -55,14 +60,38 @@ pub struct Kept {
     pub unstarted: Option<String>,
 }
 
+/// What a kept command may reach of the processes that are not below its keeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// What any process of the user may.
+    All,
+    /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
+    /// that ([`can_confine`]).
+    Own,
+}
+
+impl Reach {
+    fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Own => "own",
+        }
+    }
+
+    fn read(word: Option<OsString>) -> Option<Self> {
+        [Self::All, Self::Own].into_iter().find(|reach| word.as_ref().is_some_and(|word| word == reach.word()))
+    }
+}
+
 /// A keeper for a command, to be spawned: its standard output is for [`Kept`], its standard error for all that the
 /// command says. Environment and folder are the command's. A TERM makes it end the command.
 ///
 /// # Errors
 /// This program cannot be found.
-pub fn keeper(argv: &[OsString], limit: Duration) -> io::Result<Command> {
+pub fn keeper(argv: &[OsString], limit: Duration, reach: Reach) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(KEEPER).arg(std::process::id().to_string()).arg(limit.as_millis().to_string()).args(argv);
+    command.arg(KEEPER).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
+    command.arg(reach.word()).args(argv);
     // What ends its starter's terminal is not for it: it ends by itself.
     command.process_group(0);
     Ok(command)
@@ -76,16 +105,32 @@ pub fn hide() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Keeps a command where this process was started as a keeper; its exit code is then to be this process's.
+/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock, ABI 6).
+pub fn can_confine() -> bool {
+    scopes(CompatLevel::HardRequirement).and_then(Ruleset::create).is_ok()
+}
+
+fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
+    Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
+}
+
+/// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
+/// code is then to be this process's.
 pub fn keep_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
-    if args.next()? != KEEPER {
+    let asked = args.next()?;
+    if asked == COMMAND {
+        let (reach, argv) = (Reach::read(args.next())?, args.collect::<Vec<_>>());
+        return Some(become_command(&argv, reach));
+    }
+    if asked != KEEPER {
         return None;
     }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
-    let (parent, limit) = (number(args.next())?, number(args.next())?);
+    let (parent, limit, reach) = (number(args.next())?, number(args.next())?, Reach::read(args.next())?);
     let argv: Vec<OsString> = args.collect();
-    let kept = keep(parent, Duration::from_millis(limit), &argv).unwrap_or_else(|error| Kept::unstarted(&error));
+    let limit = Duration::from_millis(limit);
+    let kept = keep(parent, limit, &argv, reach).unwrap_or_else(|error| Kept::unstarted(&error));
     let told = serde_json::to_string(&kept).unwrap_or_default();
     // Who does not listen any more does not care.
     let _ = writeln!(io::stdout(), "{told}");
@@ -98,8 +143,7 @@ impl Kept {
     }
 }
 
-fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
-    let Some((program, arguments)) = argv.split_first() else { return Err(io::Error::other("no command was given")) };
+fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
     let (told, tells) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
@@ -111,7 +155,7 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("whoever started it is gone"));
     }
-    let (child, alive) = start(program, arguments)?;
+    let (child, alive) = start(argv, reach)?;
     let late = !is_over(&alive, Some(&told), limit);
     let told = late && is_readable(&told);
     if late {
@@ -124,14 +168,47 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
     Ok(Kept { code, signal, late: late && !told, told, left, unstarted: None })
 }
 
-/// Starts the command in a group of its own. All that it says goes to standard error.
-fn start(program: &OsStr, arguments: &[OsString]) -> io::Result<(Pid, OwnedFd)> {
-    let says: OwnedFd = io::stderr().as_fd().try_clone_to_owned()?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdout(Stdio::from(says)).process_group(0);
-    let child = command.spawn()?;
+/// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
+/// standard error.
+fn start(argv: &[OsString], reach: Reach) -> io::Result<(Pid, OwnedFd)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
+    // It ends when the command begins, and says why where it does not.
+    let mut why = String::new();
+    child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?.read_to_string(&mut why)?;
+    if !why.is_empty() {
+        child.wait()?;
+        return Err(io::Error::other(why));
+    }
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
+}
+
+/// Becomes the command. Returns only where it cannot, and has then told on standard output why.
+///
+/// The kernel restricts a thread and what it starts from then on, so whoever restricts must not be the keeper: a thread
+/// of it that is in the command's domain could be sent signals, which end the whole process.
+fn become_command(argv: &[OsString], reach: Reach) -> ExitCode {
+    // Closes with the exec.
+    let Ok(tells) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let _ = File::from(tells).write_all(whole(&exec(argv, reach)).as_bytes());
+    ExitCode::FAILURE
+}
+
+fn exec(argv: &[OsString], reach: Reach) -> io::Error {
+    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
+    if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
+        return error.into();
+    }
+    // On a kernel without the scopes nothing is restricted.
+    let confined = || scopes(CompatLevel::BestEffort)?.create()?.restrict_self();
+    if reach == Reach::Own
+        && let Err(error) = confined()
+    {
+        return io::Error::other(error);
+    }
+    Command::new(program).args(arguments).exec()
 }
 
 /// No capabilities now or later, whoever runs this: no more than any other process of the user can.

@@ -4,7 +4,8 @@
 //! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
 //! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
 //! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
-//! signals to the keeper either, nor to any other process that is not its own.
+//! signals to the keeper either, nor to any other process that is not its own. A keeper may be lost all the same; so it
+//! has a guard, which then ends what it leaves.
 //!
 //! Never: what the command is for.
 
@@ -27,10 +28,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// The first argument by which a keeper is asked for.
+/// The first argument by which a keeper is asked for, below a guard.
+const GUARD: &str = "__guard";
+/// The first argument by which a guard asks for the keeper itself.
 const KEEPER: &str = "__keep";
 /// The first argument by which a process is asked for that becomes the command.
 const COMMAND: &str = "__kept";
@@ -90,7 +93,7 @@ impl Reach {
 /// This program cannot be found.
 pub fn keeper(argv: &[OsString], limit: Duration, reach: Reach) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(KEEPER).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
+    command.arg(GUARD).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
     // What ends its starter's terminal is not for it: it ends by itself.
     command.process_group(0);
@@ -123,17 +126,21 @@ pub fn keep_if_asked() -> Option<ExitCode> {
         let (reach, argv) = (Reach::read(args.next())?, args.collect::<Vec<_>>());
         return Some(become_command(&argv, reach));
     }
-    if asked != KEEPER {
-        return None;
-    }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
-    let (parent, limit, reach) = (number(args.next())?, number(args.next())?, Reach::read(args.next())?);
-    let argv: Vec<OsString> = args.collect();
-    let limit = Duration::from_millis(limit);
-    let kept = keep(parent, limit, &argv, reach).unwrap_or_else(|error| Kept::unstarted(&error));
-    let told = serde_json::to_string(&kept).unwrap_or_default();
-    // Who does not listen any more does not care.
-    let _ = writeln!(io::stdout(), "{told}");
+    let kept = if asked == GUARD {
+        // What the keeper tells is all that there is to tell.
+        guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| Kept::unstarted(&error))
+    } else if asked == KEEPER {
+        let (parent, limit, reach) = (number(args.next())?, number(args.next())?, Reach::read(args.next())?);
+        let (limit, argv) = (Duration::from_millis(limit), args.collect::<Vec<_>>());
+        Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| Kept::unstarted(&error)))
+    } else {
+        return None;
+    };
+    if let Some(told) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
+        // Who does not listen any more does not care.
+        let _ = writeln!(io::stdout(), "{told}");
+    }
     Some(ExitCode::SUCCESS)
 }
 
@@ -143,7 +150,9 @@ impl Kept {
     }
 }
 
-fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
+/// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
+/// parent; what comes back becomes readable when it is told to end.
+fn settle(parent: u64) -> io::Result<UnixStream> {
     let (told, tells) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
@@ -155,6 +164,25 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Re
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("whoever started it is gone"));
     }
+    Ok(told)
+}
+
+/// Has a keeper do it, and ends what is left where that one did not.
+fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
+    let told = settle(parent)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(KEEPER).arg(std::process::id().to_string()).args(words).process_group(0);
+    let (keeper, alive) = watched(&command.spawn()?)?;
+    if !is_over(&alive, Some(&told), Duration::MAX) {
+        let _ = kill_process(keeper, Signal::TERM);
+        is_over(&alive, None, GRACE * 5);
+    }
+    let _ = end_all(keeper);
+    Ok(())
+}
+
+fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
+    let told = settle(parent)?;
     let (child, alive) = start(argv, reach)?;
     let late = !is_over(&alive, Some(&told), limit);
     let told = late && is_readable(&told);
@@ -181,6 +209,11 @@ fn start(argv: &[OsString], reach: Reach) -> io::Result<(Pid, OwnedFd)> {
         child.wait()?;
         return Err(io::Error::other(why));
     }
+    watched(&child)
+}
+
+/// A child by its id, and by what becomes readable when it ends.
+fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
 }

@@ -333,6 +333,22 @@ fn e33_a_keeper_that_is_lost_leaves_nothing_of_its_command() {
 }
 
 #[test]
+fn e33_a_handler_that_sets_limits_to_its_keeper_is_ended_as_any_other() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let script = r#"setsid sleep 600 & echo $! $$ > pids
+        for of in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do
+            prlimit --pid $of --nofile=0 --as=4096 --data=4096 --stack=4096 --fsize=0 --nproc=0 --cpu=1 && echo $of >> set
+        done; trap '' TERM; while :; do sleep 600; done"#;
+    let run = server.bash(script, json!({"timeout": 300}));
+    assert_eq!(pids(&stage, "set").len(), 2, "it may");
+    assert_eq!((&run["outcome"], &run["left_behind"]), (&json!("timed_out"), &json!(2)), "{run}");
+    let pids = pids(&stage, "pids");
+    assert_eq!((pids.len(), pids.iter().filter(|pid| lives(**pid)).count()), (2, 0), "{pids:?}");
+    server.end();
+}
+
+#[test]
 fn e33_a_handlers_variables_steer_neither_its_keeper_nor_its_sandbox() {
     let stage = Stage::new();
     // The first would make every program on the way, the loader's list printed, end at once.

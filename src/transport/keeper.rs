@@ -12,6 +12,7 @@
 use super::http::whole;
 use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
     kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -151,8 +152,11 @@ impl Kept {
 }
 
 /// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
-/// parent; what comes back becomes readable when it is told to end.
-fn settle(parent: u64) -> io::Result<UnixStream> {
+/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of its
+/// only thread.
+fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
+    let children = File::open("/proc/thread-self/children")
+        .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
     let (told, tells) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
@@ -164,12 +168,12 @@ fn settle(parent: u64) -> io::Result<UnixStream> {
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("whoever started it is gone"));
     }
-    Ok(told)
+    Ok((told, children))
 }
 
 /// Has a keeper do it, and ends what is left where that one did not.
 fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
-    let told = settle(parent)?;
+    let (told, children) = settle(parent)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(KEEPER).arg(std::process::id().to_string()).args(words).process_group(0);
     let (keeper, alive) = watched(&command.spawn()?)?;
@@ -177,12 +181,12 @@ fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
         let _ = kill_process(keeper, Signal::TERM);
         is_over(&alive, None, GRACE * 5);
     }
-    let _ = end_all(keeper);
+    let _ = end_all(keeper, &children);
     Ok(())
 }
 
 fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
-    let told = settle(parent)?;
+    let (told, children) = settle(parent)?;
     let (child, alive) = start(argv, reach)?;
     let late = !is_over(&alive, Some(&told), limit);
     let told = late && is_readable(&told);
@@ -190,7 +194,7 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Re
         let _ = kill_process_group(child, Signal::TERM);
         is_over(&alive, None, GRACE);
     }
-    let (status, left) = end_all(child)?;
+    let (status, left) = end_all(child, &children)?;
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
     Ok(Kept { code, signal, late: late && !told, told, left, unstarted: None })
@@ -264,7 +268,7 @@ fn is_over(alive: &OwnedFd, told: Option<&UnixStream>, limit: Duration) -> bool 
         let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
         fds.extend(told.map(|told| PollFd::new(told, PollFlags::IN)));
         match poll(&mut fds, Some(&rest)) {
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(_) | Ok(0) => return false,
             Ok(_) => return !fds[0].revents().is_empty(),
         }
@@ -277,52 +281,40 @@ fn is_readable(stream: &UnixStream) -> bool {
 }
 
 /// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there were.
-fn end_all(child: Pid) -> io::Result<(Option<WaitStatus>, u64)> {
+///
+/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of the
+/// user can take this one's descriptors away (prlimit), and a handler that did so would live on.
+fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
     let (mut status, mut left) = (None, BTreeSet::new());
+    let mut options = WaitOptions::NOHANG;
     loop {
-        while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
-            if pid == child {
-                status = Some(ended);
+        match wait(options) {
+            Ok(Some((pid, ended))) => {
+                options = WaitOptions::NOHANG;
+                if pid == child {
+                    status = Some(ended);
+                }
             }
-        }
-        let all = descendants()?;
-        if all.is_empty() {
-            return Ok((status, left.len() as u64));
-        }
-        for pid in all {
-            if kill_process(pid, Signal::KILL).is_ok() && pid != child {
-                left.insert(pid.as_raw_pid());
+            // All that have ended are known: the others end now, and one of them is waited for.
+            Ok(None) => {
+                options = WaitOptions::empty();
+                for pid in listed(children)? {
+                    if kill_process(pid, Signal::KILL).is_ok() && pid != child {
+                        left.insert(pid.as_raw_pid());
+                    }
+                }
             }
-        }
-        // One of our own ends now; those of others become ours.
-        if let Ok(Some((pid, ended))) = wait(WaitOptions::empty())
-            && pid == child
-        {
-            status = Some(ended);
+            Err(Errno::CHILD) => return Ok((status, left.len() as u64)),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// All processes below this one that have not ended.
-fn descendants() -> io::Result<Vec<Pid>> {
-    let mut parents = Vec::new();
-    for entry in std::fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        // It may have ended meanwhile.
-        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
-        // After the name, which may hold anything: the state and the parent.
-        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let (state, parent) = (fields.next(), fields.next().and_then(|parent| parent.parse::<i32>().ok()));
-        if let Some(parent) = parent.filter(|_| !matches!(state, Some("Z" | "X"))) {
-            parents.push((pid, parent));
-        }
-    }
-    let mut found = vec![getpid().as_raw_pid()];
-    let mut at = 0;
-    while let Some(parent) = found.get(at).copied() {
-        found.extend(parents.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| *pid));
-        at += 1;
-    }
-    Ok(found[1..].iter().filter_map(|pid| Pid::from_raw(*pid)).collect())
+/// The processes in the system's list of our children.
+fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
+    let mut list = String::new();
+    children.rewind()?;
+    children.read_to_string(&mut list)?;
+    Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
 }

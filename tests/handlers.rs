@@ -296,12 +296,12 @@ fn e33_a_handler_reaches_files_and_network_but_no_other_process() {
         other = other.id(),
     );
     let look = Command::new("bash").args(["-c", &script]).current_dir(stage.path("")).output().expect("bash runs");
-    assert_eq!(String::from_utf8_lossy(&look.stdout), "200\nthrough\nconnected\ncan signal\n1\n", "as any other");
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash(&script, json!({}));
+    other.kill().and_then(|()| other.wait()).expect("it was still there");
+    assert_eq!(String::from_utf8_lossy(&look.stdout), "200\nthrough\nconnected\ncan signal\n1\n", "as any other");
     assert_eq!(run["output"], "200\nthrough\nout of reach\n", "{run}");
     server.end();
-    other.kill().and_then(|()| other.wait()).expect("it was still there");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,17 +24,24 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long nobody is let in after it went wrong: out of descriptors, most often, where waiting helps.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
+/// What waits for somebody.
+enum Waiting {
+    Line(Arc<str>),
+    /// No more is to be written; dropped once all before it is.
+    End(#[expect(dead_code, reason = "its end tells")] Sender<()>),
+}
+
 /// The way to somebody.
 struct Way {
     stream: UnixStream,
-    lines: SyncSender<Arc<str>>,
+    lines: SyncSender<Waiting>,
 }
 
 impl Way {
     /// Has a line written, without waiting for anybody: who does not read is hung up on. Then it is not read either, so
     /// that no more are served than may be.
     fn say(&self, line: Arc<str>) -> bool {
-        let is_said = self.lines.try_send(line).is_ok();
+        let is_said = self.lines.try_send(Waiting::Line(line)).is_ok();
         if !is_said {
             let _ = self.stream.shutdown(Shutdown::Both);
         }
@@ -52,7 +59,8 @@ struct Client {
 
 type Clients = Arc<Mutex<Vec<Client>>>;
 
-/// A channel at work. Its threads end with the process.
+/// A channel at work. Its threads end with the process; what was published is written before this is dropped, to whoever
+/// reads it.
 pub struct Connector {
     channel: String,
     clients: Clients,
@@ -95,6 +103,17 @@ impl Connector {
     }
 }
 
+impl Drop for Connector {
+    fn drop(&mut self) {
+        let (end, ended) = mpsc::channel();
+        for client in lock(&self.clients).drain(..) {
+            let _ = client.way.lines.try_send(Waiting::End(end.clone()));
+        }
+        drop(end);
+        let _ = ended.recv_timeout(WRITE_TIMEOUT);
+    }
+}
+
 fn lock(clients: &Mutex<Vec<Client>>) -> MutexGuard<'_, Vec<Client>> {
     clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -125,8 +144,8 @@ fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Opti
 }
 
 /// Writes lines out for as long as they are read.
-fn write(mut client: &UnixStream, waiting: &Receiver<Arc<str>>) {
-    while let Ok(line) = waiting.recv() {
+fn write(mut client: &UnixStream, waiting: &Receiver<Waiting>) {
+    while let Ok(Waiting::Line(line)) = waiting.recv() {
         if client.write_all(line.as_bytes()).is_err() {
             let _ = client.shutdown(Shutdown::Both);
             return;
@@ -240,8 +259,21 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         ours.set_write_timeout(Some(Duration::from_millis(1))).expect("set");
         let (lines, waiting) = mpsc::sync_channel(1);
-        lines.send("x".repeat(8 << 20).into()).expect("room");
+        lines.send(Waiting::Line("x".repeat(8 << 20).into())).expect("room");
         write(&ours, &waiting);
         assert!(theirs.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
+    }
+
+    #[test]
+    fn what_was_published_last_is_written_before_the_end() {
+        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        let _held = admit(&connector.clients, 1, &ours).expect("there is room");
+        (0..MOST_WAITING / 2).for_each(|_| connector.hear(&published("bye")));
+        drop(connector);
+        theirs.set_nonblocking(true).expect("set");
+        let mut said = Vec::new();
+        let _ = theirs.read_to_end(&mut said);
+        assert_eq!(String::from_utf8_lossy(&said).matches("bye").count(), MOST_WAITING / 2);
     }
 }

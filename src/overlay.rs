@@ -24,19 +24,22 @@ mod triggers;
 pub use format::schema;
 pub use plan::Plan;
 
+use crate::extension::recent::Recent;
 use crate::wire::{Direction, Id, IdKey};
 use asking::{Asking, Purpose};
 use conversation::Conversing;
 use guest::{Guest, failed};
 use listing::Listing;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use triggers::{Happening, Triggers};
 
 const TO_SERVER: Direction = Direction::ClientToServer;
 const TO_CLIENT: Direction = Direction::ServerToClient;
 const UPDATED: &str = "notifications/resources/updated";
+/// How many requests that a peer does not answer are remembered, on either side.
+const MOST_OPEN: usize = 1024;
 
 /// One thing that came of an input, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +71,11 @@ impl Ids {
     /// The next: its number, and as it stands in messages.
     fn next(&mut self) -> (u64, String) {
         self.last += 1;
-        (self.last, format!("{}{}", self.prefix, self.last))
+        (self.last, self.id(self.last))
+    }
+
+    fn id(&self, number: u64) -> String {
+        format!("{}{number}", self.prefix)
     }
 
     /// The number of one of these.
@@ -114,7 +121,7 @@ pub struct Overlay {
     phase: Phase,
     guest: Guest,
     ids: Ids,
-    awaited: HashMap<IdKey, Awaited>,
+    awaited: Recent<IdKey, Awaited>,
     asking: Asking,
     conversing: Conversing,
     listing: Listing,
@@ -133,7 +140,7 @@ impl Overlay {
             guest: Guest::new(&plan, setting.seed, setting.wall_base_ns),
             ids: Ids { prefix: setting.id_prefix.clone(), last: 0 },
             phase: Phase::New,
-            awaited: HashMap::new(),
+            awaited: Recent::new(MOST_OPEN),
             asking: Asking::default(),
             conversing: Conversing::default(),
             listing: Listing::default(),
@@ -178,7 +185,8 @@ impl Overlay {
         if self.guest.next_wake().is_some_and(|at| at <= now) {
             out.extend(self.guest.wake(now, &mut self.ids));
         }
-        while let Some(purpose) = self.asking.give_up(now) {
+        while let Some((number, purpose)) = self.asking.give_up(now) {
+            out.push(self.take_back(number, "it took too long"));
             self.concluded(purpose, Err(failed("the server does not answer")), &mut out);
         }
         while let Some((rule, count)) = self.triggers.due(now) {
@@ -218,6 +226,18 @@ impl Overlay {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         out.push(Output::Put(TO_SERVER, request.to_string().into_bytes()));
     }
+
+    /// Tells the server that an answer to a request of the overlay's own is not waited for any more.
+    fn take_back(&self, number: u64, why: &str) -> Output {
+        let params = json!({"requestId": self.ids.id(number), "reason": why});
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        Output::Put(TO_SERVER, cancelled.to_string().into_bytes())
+    }
+}
+
+/// Tells that a request of one peer's is remembered no more, because the other leaves too many open.
+fn forgotten(why: &str) -> Output {
+    Output::Fact(json!({"report": "forgotten", "why": why, "most_open": MOST_OPEN}))
 }
 
 fn message_of(error: &Value) -> &str {

@@ -1,6 +1,7 @@
 //! Which handlers of subscriptions the built-in server may run, and with what: the options, checked.
 
 use super::error::{CommandError, ErrorKind};
+use super::printer::note;
 use super::target::span;
 use crate::drive::chores::{Chores, Options};
 use crate::extension::server::chore::{Kind, Permits, Secret};
@@ -77,14 +78,17 @@ impl HandlerArgs {
         }
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
-        let is_program_bare = self.allowed.contains(&KindArg::Bash);
+        let has_scripts = self.allowed.contains(&KindArg::Bash);
+        if has_scripts && !keeper::can_confine() {
+            note("this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes");
+        }
         let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
         keeper::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
-        let chores = Chores::new(Options { shell, program, is_program_bare, folder, secrets: values });
+        let chores = Chores::new(Options { shell, program, is_program_bare: has_scripts, folder, secrets: values });
         Ok(Some(Allowed { permits, chores }))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Post, Script};
 use crate::transport::http::HttpError;
-use crate::transport::keeper::{GRACE, Kept, keeper};
+use crate::transport::keeper::{GRACE, Kept, Reach, keeper};
 use crate::transport::post::{Posted, post};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeMap;
@@ -41,8 +41,20 @@ pub struct Options {
 
 /// Ends something that is under way.
 enum Stop {
+    /// It has not begun, and will not once this is taken away.
+    Waiting,
     Keeper(OwnedFd),
     Post(oneshot::Sender<()>),
+}
+
+impl Stop {
+    fn now(self) {
+        match self {
+            Self::Waiting => {}
+            Self::Keeper(keeper) => drop(pidfd_send_signal(keeper, Signal::TERM)),
+            Self::Post(stop) => drop(stop.send(())),
+        }
+    }
 }
 
 /// Whoever does it, for any number of sessions.
@@ -61,25 +73,36 @@ impl Chores {
     pub fn attend(self: &Arc<Self>, key: (u32, u64), chore: Chore, bring: impl FnOnce(Outcome) + Send + 'static) {
         let this = Arc::clone(self);
         let mut bringer = Bringer(Some(Box::new(bring)));
+        // It can be recalled from now on.
+        self.lock().insert(key, Stop::Waiting);
         // A thread that cannot be made drops the bringer, which tells so.
-        let _ = std::thread::Builder::new().name("handler".into()).spawn(move || {
+        let started = std::thread::Builder::new().name("handler".into()).spawn(move || {
             let outcome = this.work(key, &chore);
             this.lock().remove(&key);
             bringer.bring(outcome);
         });
+        if started.is_err() {
+            self.lock().remove(&key);
+        }
     }
 
     /// Ends all that is under way for a session.
     pub fn recall(&self, session: u32) {
         let mut under_way = self.lock();
         let keys: Vec<(u32, u64)> = under_way.range((session, 0)..=(session, u64::MAX)).map(|(key, _)| *key).collect();
-        for key in keys {
-            match under_way.remove(&key) {
-                Some(Stop::Keeper(keeper)) => drop(pidfd_send_signal(keeper, Signal::TERM)),
-                Some(Stop::Post(stop)) => drop(stop.send(())),
-                None => {}
-            }
+        keys.iter().filter_map(|key| under_way.remove(key)).for_each(Stop::now);
+    }
+
+    /// From here on a recall ends it so; at once where it was recalled before.
+    fn hold(&self, key: (u32, u64), stop: Stop) {
+        match self.lock().get_mut(&key) {
+            Some(held) => *held = stop,
+            None => stop.now(),
         }
+    }
+
+    fn is_recalled(&self, key: (u32, u64)) -> bool {
+        !self.lock().contains_key(&key)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(u32, u64), Stop>> {
@@ -88,6 +111,7 @@ impl Chores {
 
     fn work(&self, key: (u32, u64), chore: &Chore) -> Outcome {
         let done = match chore {
+            _ if self.is_recalled(key) => Ok(Outcome::silent(End::Stopped)),
             Chore::Script(script) => self.script(key, script),
             Chore::Infer(asked) => self.program(key, asked),
             Chore::Post(wanted) => self.post(key, wanted),
@@ -109,7 +133,7 @@ impl Chores {
         // `$0` is what the shell calls itself in its complaints.
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
-        let mut command = keeper(&argv, script.limit)?;
+        let mut command = keeper(&argv, script.limit, Reach::Own)?;
         bare(&mut command).envs(script.environment.iter().cloned());
         let folder =
             script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
@@ -121,7 +145,7 @@ impl Chores {
     fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<Outcome> {
         let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
         let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
-        let mut command = keeper(argv, asked.limit)?;
+        let mut command = keeper(argv, asked.limit, Reach::Own)?;
         if self.options.is_program_bare {
             bare(&mut command);
         }
@@ -143,7 +167,7 @@ impl Chores {
 
     fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<Outcome> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        self.lock().insert(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
+        self.hold(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let mut stdin = child.stdin.take().ok_or_else(broken)?;
         let (says, tells) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
@@ -156,7 +180,12 @@ impl Chores {
         let lost = |_| io::Error::other("its keeper did not tell how it ended");
         let (end, _) = told.1.recv_timeout(limit.saturating_add(GRACE + PATIENCE)).map_err(lost)?;
         let (output, bytes) = said.1.recv_timeout(PATIENCE).map_err(lost)?;
-        let kept: Kept = serde_json::from_slice(&end).map_err(|_| io::Error::other("its keeper was ended"))?;
+        let kept: Kept = match serde_json::from_slice(&end) {
+            Ok(kept) => kept,
+            // It can be told to end before it listens; then nothing had begun.
+            Err(_) if self.is_recalled(key) => return Ok(Outcome::silent(End::Stopped)),
+            Err(_) => return Err(io::Error::other("its keeper was ended")),
+        };
         let left = kept.left;
         Ok(Outcome { end: end_of(kept), output: readable(&output), bytes, left })
     }
@@ -164,17 +193,18 @@ impl Chores {
     fn post(&self, key: (u32, u64), wanted: &Post) -> io::Result<Outcome> {
         let headers = self.with_secrets(wanted)?;
         let (stop, stopped) = oneshot::channel();
-        self.lock().insert(key, Stop::Post(stop));
+        self.hold(key, Stop::Post(stop));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let outcome = tokio::select! {
+                biased;
+                _ = stopped => Outcome::silent(End::Stopped),
                 posted = post(&wanted.url, &headers, &wanted.body, OUTPUT_KEPT) => match posted {
                     Ok(posted) => answered(&posted),
                     Err(error @ (HttpError::Url(..) | HttpError::Header(..))) => return Err(io::Error::other(error)),
                     Err(error) => Outcome::silent(End::Unreached { why: error.to_string() }),
                 },
                 () = tokio::time::sleep(wanted.limit) => Outcome::silent(End::Late),
-                _ = stopped => Outcome::silent(End::Stopped),
             };
             Ok(outcome)
         });
@@ -266,4 +296,50 @@ fn read(mut from: impl Read, most: usize) -> (Vec<u8>, u64) {
 fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.chars().filter(|letter| matches!(letter, '\n' | '\t') || !letter.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: (u32, u64) = (1, 7);
+
+    fn recalled() -> Arc<Chores> {
+        let chores = Chores::new(Options { shell: vec!["no-such-shell".into()], ..Options::default() });
+        chores.lock().insert(KEY, Stop::Waiting);
+        chores.recall(1);
+        chores
+    }
+
+    #[test]
+    fn what_is_recalled_before_it_begins_does_not_begin() {
+        let script = Script {
+            text: String::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+            input: String::new(),
+            limit: Duration::from_secs(600),
+        };
+        let outcome = recalled().work(KEY, &Chore::Script(script));
+        assert_eq!(outcome.end, End::Stopped, "the shell is not even looked for");
+        let other = Chores::new(Options::default());
+        other.lock().insert(KEY, Stop::Waiting);
+        other.recall(2);
+        assert!(!other.is_recalled(KEY), "another session's");
+    }
+
+    #[test]
+    fn what_is_recalled_while_it_is_started_is_ended_at_once() {
+        let mut long = Command::new("sleep");
+        long.arg("600");
+        let outcome = recalled().keep(KEY, long, String::new(), Duration::from_secs(600)).expect("it was started");
+        assert_eq!(outcome.end, End::Stopped);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        listener.set_nonblocking(true).expect("set");
+        let url = format!("http://{}/", listener.local_addr().expect("an address"));
+        let post = Post { url, headers: Vec::new(), body: String::new(), limit: Duration::from_secs(600) };
+        assert_eq!(recalled().post(KEY, &post).expect("an outcome").end, End::Stopped);
+        assert!(listener.accept().is_err(), "nobody came");
+    }
 }

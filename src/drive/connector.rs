@@ -7,29 +7,60 @@ use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a line may be.
 const LONGEST: u64 = 1 << 20;
 /// How many may be connected at once.
 const MOST_CLIENTS: usize = 16;
+/// How many lines may wait for somebody to read them.
+const MOST_WAITING: usize = 64;
 /// How long a server may take to say that it has sent a message.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long somebody may take to read what is written.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long nobody is let in after it went wrong: out of descriptors, most often, where waiting helps.
+const BACK_OFF: Duration = Duration::from_millis(50);
+
+/// What waits for somebody.
+enum Waiting {
+    Line(Arc<str>),
+    /// No more is to be written; dropped once all before it is.
+    End(#[expect(dead_code, reason = "its end tells")] Sender<()>),
+}
+
+/// The way to somebody.
+struct Way {
+    stream: UnixStream,
+    lines: SyncSender<Waiting>,
+}
+
+impl Way {
+    /// Has a line written, without waiting for anybody: who does not read is hung up on. Then it is not read either, so
+    /// that no more are served than may be.
+    fn say(&self, line: Arc<str>) -> bool {
+        let is_said = self.lines.try_send(Waiting::Line(line)).is_ok();
+        if !is_said {
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
+        is_said
+    }
+}
 
 /// Somebody who is connected.
 struct Client {
     number: u64,
-    stream: UnixStream,
+    way: Arc<Way>,
     /// Writes no more, and may read still.
     has_ended: bool,
 }
 
 type Clients = Arc<Mutex<Vec<Client>>>;
 
-/// A channel at work. Its threads end with the process.
+/// A channel at work. Its threads end with the process; what was published is written before this is dropped, to whoever
+/// reads it.
 pub struct Connector {
     channel: String,
     clients: Clients,
@@ -44,16 +75,16 @@ impl Connector {
         let clients = Clients::default();
         let (known, id) = (Arc::clone(&clients), channel.clone());
         std::thread::Builder::new().name("channel".into()).spawn(move || {
-            for (number, client) in (1..).zip(listener.incoming().filter_map(Result::ok)) {
-                let _ = client.set_write_timeout(Some(WRITE_TIMEOUT));
-                if !admit(&known, number, &client) {
-                    let _ = say(&client, &json!({"error": "too many are connected"}));
+            for (number, client) in (1..).zip(connections(&listener)) {
+                let Some(way) = admit(&known, number, &client) else {
+                    // There is room for this much before anybody reads.
+                    let _ = (&client).write_all(line(&json!({"error": "too many are connected"})).as_bytes());
                     continue;
-                }
+                };
                 let (known, id, order) = (Arc::clone(&known), id.clone(), Arc::clone(&order));
                 let reader = std::thread::Builder::new().name("channel-client".into());
                 let _ = reader.spawn(move || {
-                    read(&client, &id, &order);
+                    read(&client, &way, &id, &order);
                     let mut all = lock(&known);
                     all.iter_mut().filter(|client| client.number == number).for_each(|it| it.has_ended = true);
                 });
@@ -66,15 +97,20 @@ impl Connector {
     pub fn hear(&self, fact: &Report) {
         let Report::Room(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
-            lock(&self.clients).retain(|client| {
-                let is_heard = say(&client.stream, fact).is_ok();
-                if !is_heard {
-                    // Whoever does not read is not read either, so that no more are served than may be.
-                    let _ = client.stream.shutdown(Shutdown::Both);
-                }
-                is_heard
-            });
+            let line = line(fact);
+            lock(&self.clients).retain(|client| client.way.say(Arc::clone(&line)));
         }
+    }
+}
+
+impl Drop for Connector {
+    fn drop(&mut self) {
+        let (end, ended) = mpsc::channel();
+        for client in lock(&self.clients).drain(..) {
+            let _ = client.way.lines.try_send(Waiting::End(end.clone()));
+        }
+        drop(end);
+        let _ = ended.recv_timeout(WRITE_TIMEOUT);
     }
 }
 
@@ -82,38 +118,59 @@ fn lock(clients: &Mutex<Vec<Client>>) -> MutexGuard<'_, Vec<Client>> {
     clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets one more in, in place of one that writes no more where there is no room.
-fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> bool {
+/// Whoever connects, for ever.
+pub(super) fn connections(listener: &UnixListener) -> impl Iterator<Item = UnixStream> {
+    listener.incoming().filter_map(|client| client.map_err(|_| std::thread::sleep(BACK_OFF)).ok())
+}
+
+/// Lets one more in, in place of one that writes no more where there is no room; gives back the way to it.
+fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<Way>> {
     let mut all = lock(clients);
     if all.len() >= MOST_CLIENTS
         && let Some(ended) = all.iter().position(|client| client.has_ended)
     {
         all.remove(ended);
     }
-    let Some(stream) = client.try_clone().ok().filter(|_| all.len() < MOST_CLIENTS) else { return false };
-    all.push(Client { number, stream, has_ended: false });
-    true
+    if all.len() >= MOST_CLIENTS {
+        return None;
+    }
+    let (stream, out) = (client.try_clone().ok()?, client.try_clone().ok()?);
+    out.set_write_timeout(Some(WRITE_TIMEOUT)).ok()?;
+    let (lines, waiting) = mpsc::sync_channel(MOST_WAITING);
+    std::thread::Builder::new().name("channel-out".into()).spawn(move || write(&out, &waiting)).ok()?;
+    let way = Arc::new(Way { stream, lines });
+    all.push(Client { number, way: Arc::clone(&way), has_ended: false });
+    Some(way)
 }
 
-/// Writes one line.
-fn say(mut client: &UnixStream, line: &Value) -> io::Result<()> {
-    client.write_all(format!("{line}\n").as_bytes())
+/// Writes lines out for as long as they are read.
+fn write(mut client: &UnixStream, waiting: &Receiver<Waiting>) {
+    while let Ok(Waiting::Line(line)) = waiting.recv() {
+        if client.write_all(line.as_bytes()).is_err() {
+            let _ = client.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+fn line(value: &Value) -> Arc<str> {
+    format!("{value}\n").into()
 }
 
 /// Reads lines to their end; each is brought in, and what comes of it is told to who wrote it.
-fn read(client: &UnixStream, channel: &str, order: &Order) {
+fn read(client: &UnixStream, way: &Arc<Way>, channel: &str, order: &Order) {
     let mut lines = BufReader::new(client);
     loop {
-        let mut line = Vec::new();
-        match lines.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
-            Ok(1..) if line.len() as u64 >= LONGEST && !line.ends_with(b"\n") => {
-                let _ = say(client, &json!({"error": format!("a line is longer than {LONGEST} B")}));
+        let mut read = Vec::new();
+        match lines.by_ref().take(LONGEST).read_until(b'\n', &mut read) {
+            Ok(1..) if read.len() as u64 >= LONGEST && !read.ends_with(b"\n") => {
+                way.say(line(&json!({"error": format!("a line is longer than {LONGEST} B")})));
                 return;
             }
             Ok(1..) => {}
             Ok(0) | Err(_) => return,
         }
-        let text = String::from_utf8_lossy(&line);
+        let text = String::from_utf8_lossy(&read);
         let text = text.trim();
         if text.is_empty() {
             continue;
@@ -121,12 +178,11 @@ fn read(client: &UnixStream, channel: &str, order: &Order) {
         let told = match message(text, channel) {
             Err(why) => Some(json!({"error": why})),
             Ok(fired) => {
-                let (back, (told, heard)) = (client.try_clone().ok(), mpsc::channel());
+                let (way, (told, heard)) = (Arc::clone(way), mpsc::channel());
                 let hears = move |fact: &Report| {
                     let _ = told.send(());
-                    let is_end = !matches!(fact, Report::Sent { .. });
-                    if let Some(back) = back.as_ref().filter(|_| is_end) {
-                        let _ = say(back, &serde_json::to_value(fact).unwrap_or_default());
+                    if !matches!(fact, Report::Sent { .. }) {
+                        way.say(line(&serde_json::to_value(fact).unwrap_or_default()));
                     }
                 };
                 let ordered = order(&fired, Arc::new(hears));
@@ -137,7 +193,7 @@ fn read(client: &UnixStream, channel: &str, order: &Order) {
                 (ordered == 0).then(|| json!({"error": "no host is connected"}))
             }
         };
-        if told.is_some_and(|told| say(client, &told).is_err()) {
+        if told.is_some_and(|told| !way.say(line(&told))) {
             return;
         }
     }
@@ -169,17 +225,55 @@ mod tests {
         assert!(message("{broken", "c").is_err() && message(r#"{"x":1}"#, "c").is_err());
     }
 
+    fn published(text: &str) -> Report {
+        Report::Room(json!({"report": "channel_published", "channel_id": "c", "text": text}))
+    }
+
     #[test]
-    fn who_does_not_read_is_let_go() {
+    fn who_does_not_read_holds_nobody_up_and_is_let_go() {
+        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        let (idle, mut idles) = UnixStream::pair().expect("a pair");
+        let (reading, readers) = UnixStream::pair().expect("a pair");
+        // As their readers' threads hold them.
+        let _held = [(1, &idle), (2, &reading)].map(|(number, stream)| {
+            (admit(&connector.clients, number, stream).expect("there is room"), stream.try_clone().expect("a copy"))
+        });
+        let mut lines = BufReader::new(readers).lines();
+        let mut next = || lines.next().expect("a line").expect("read");
+        let began = std::time::Instant::now();
+        // More than a socket holds.
+        connector.hear(&published(&"x".repeat(8 << 20)));
+        connector.hear(&published("second"));
+        assert!(next().len() > 8 << 20 && next().contains("second"));
+        assert!(began.elapsed() < WRITE_TIMEOUT, "at once");
+        for _ in 0..MOST_WAITING {
+            connector.hear(&published("more"));
+            next();
+        }
+        assert_eq!(lock(&connector.clients).iter().map(|client| client.number).collect::<Vec<_>>(), [2]);
+        assert!(idles.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
+    }
+
+    #[test]
+    fn who_stays_away_for_long_is_let_go_with_what_waits() {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         ours.set_write_timeout(Some(Duration::from_millis(1))).expect("set");
-        // As its reader's thread holds it.
-        let _reading = ours.try_clone().expect("a copy");
-        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
-        assert!(admit(&connector.clients, 1, &ours));
-        let large = json!({"report": "channel_published", "channel_id": "c", "text": "x".repeat(8 << 20)});
-        connector.hear(&Report::Room(large));
-        assert!(lock(&connector.clients).is_empty());
+        let (lines, waiting) = mpsc::sync_channel(1);
+        lines.send(Waiting::Line("x".repeat(8 << 20).into())).expect("room");
+        write(&ours, &waiting);
         assert!(theirs.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
+    }
+
+    #[test]
+    fn what_was_published_last_is_written_before_the_end() {
+        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        let _held = admit(&connector.clients, 1, &ours).expect("there is room");
+        (0..MOST_WAITING / 2).for_each(|_| connector.hear(&published("bye")));
+        drop(connector);
+        theirs.set_nonblocking(true).expect("set");
+        let mut said = Vec::new();
+        let _ = theirs.read_to_end(&mut said);
+        assert_eq!(String::from_utf8_lossy(&said).matches("bye").count(), MOST_WAITING / 2);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Lines wait until a first host is ready. A wrong one is told, with its number, and ends nothing.
 
+use super::connector::connections;
 use super::webhook::Order;
 use crate::server::{Fired, Report};
 use serde_json::json;
@@ -86,7 +87,7 @@ struct Lines {
 impl Lines {
     fn listen(&self, listener: &UnixListener, tell: &Tell) {
         let connected = Arc::new(());
-        for client in listener.incoming().filter_map(Result::ok) {
+        for client in connections(listener) {
             // Each that is connected holds one.
             if Arc::strong_count(&connected) > MOST_CLIENTS {
                 let _ = writeln!(&client, "{}", json!({"error": "too many are connected"}));

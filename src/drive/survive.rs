@@ -3,7 +3,7 @@
 
 use super::server::Arrival;
 use crate::survive::End;
-use crate::transport::keeper::{Kept, keeper};
+use crate::transport::keeper::{Kept, Reach, keeper};
 use crate::wire::{Envelope, MessageKind};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ impl Host {
         says: impl FnMut(&[u8]) + Send + 'static,
         ended: impl FnOnce(End) + Send + 'static,
     ) -> io::Result<Self> {
-        let mut command = keeper(argv, LIFE)?;
+        let mut command = keeper(argv, LIFE, Reach::All)?;
         command.envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

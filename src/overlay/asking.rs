@@ -51,16 +51,24 @@ impl Asking {
         self.0.first_key_value().map(|(_, (due, _))| *due)
     }
 
-    /// One whose time is over.
-    pub fn give_up(&mut self, now: Duration) -> Option<Purpose> {
+    /// One whose time is over, with its number.
+    pub fn give_up(&mut self, now: Duration) -> Option<(u64, Purpose)> {
         let entry = self.0.first_entry().filter(|entry| entry.get().0 <= now)?;
-        Some(entry.remove().1)
+        let (number, (_, purpose)) = entry.remove_entry();
+        Some((number, purpose))
     }
 
-    /// The client takes back what one was asked for.
-    pub fn cancel(&mut self, id: &[u8]) -> bool {
-        let before = self.0.len();
-        self.0.retain(|_, (_, purpose)| !matches!(purpose, Purpose::Hook { id: asked, .. } if asked == id));
-        self.0.len() < before
+    /// The client takes back what some were asked for: the request of this id, or a user message's contexts. Answers
+    /// with their numbers.
+    pub fn cancel(&mut self, id: &[u8], taken_back: Option<u64>) -> Vec<u64> {
+        let goes = |purpose: &Purpose| match purpose {
+            Purpose::Context { turn, .. } => Some(*turn) == taken_back,
+            Purpose::Hook { id: asked, .. } => asked == id,
+            Purpose::Subscribe(_) => false,
+        };
+        let gone: Vec<u64> =
+            self.0.iter().filter(|(_, (_, purpose))| goes(purpose)).map(|(number, _)| *number).collect();
+        gone.iter().for_each(|number| drop(self.0.remove(number)));
+        gone
     }
 }

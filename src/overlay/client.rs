@@ -3,7 +3,7 @@
 use super::asking::Purpose;
 use super::guest::{answer, tool_of, value};
 use super::plan::CONVERSATION;
-use super::{Awaited, Ids, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation};
+use super::{Awaited, Ids, MOST_OPEN, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation, forgotten};
 use crate::protocol::revision::meta;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use serde_json::json;
@@ -24,11 +24,10 @@ impl Overlay {
                 self.notification(now, &envelope, &method, &message, &mut out);
             }
             (MessageKind::Result | MessageKind::Error, _) => {
-                let number = envelope.id.and_then(|id| self.ids.number(&id.key()));
-                match number.and_then(|number| self.guest.answered(now, number, &message, &mut self.ids)) {
-                    Some(outputs) => {
-                        out.push(Output::Taken(TO_SERVER, message));
-                        out.extend(outputs);
+                match envelope.id.and_then(|id| self.ids.number(&id.key())) {
+                    Some(number) => {
+                        out.push(Output::Taken(TO_SERVER, message.clone()));
+                        out.extend(self.guest.answered(now, number, &message, &mut self.ids));
                     }
                     None => out.push(Output::Pass(TO_SERVER, message)),
                 }
@@ -41,7 +40,7 @@ impl Overlay {
     fn request(&mut self, now: Duration, envelope: &Envelope<'_>, method: &str, message: &[u8], out: &mut Vec<Output>) {
         let Some(id) = envelope.id else { return out.push(Output::Pass(TO_SERVER, message.to_vec())) };
         if method == "initialize" {
-            self.meet(now, id.key(), message);
+            self.meet(now, id.key(), message, out);
         } else if self.phase >= Phase::Answered && self.takes(now, envelope, method, message, out) {
             return self.seen(now, TO_SERVER, method, envelope.params, out);
         }
@@ -102,16 +101,16 @@ impl Overlay {
             self.client_uris.extend(uri());
         }
         match method {
-            "tools/list" => drop(self.awaited.insert(id, Awaited::Tools)),
+            "tools/list" => self.look_at(id, Awaited::Tools, out),
             "resources/unsubscribe" => {
                 let Some(uri) = uri() else { return };
                 self.client_uris.remove(&uri);
                 if self.own_uris.contains(&uri) {
-                    self.awaited.insert(id, Awaited::Unsubscribe(uri));
+                    self.look_at(id, Awaited::Unsubscribe(uri), out);
                 }
             }
             _ if self.triggers.wants_result(&self.plan, method, params) => {
-                self.awaited.insert(id, Awaited::Result(method.to_owned(), value(params)));
+                self.look_at(id, Awaited::Result(method.to_owned(), value(params)), out);
             }
             _ if self.phase == Phase::New && !self.said_no_carrier && is_stateless(method, params) => {
                 self.said_no_carrier = true;
@@ -121,6 +120,14 @@ impl Overlay {
             }
             _ => {}
         }
+    }
+
+    /// Remembers one of them, and forgets the oldest where there are too many.
+    fn look_at(&mut self, id: IdKey, awaited: Awaited, out: &mut Vec<Output>) {
+        if self.awaited.len() >= MOST_OPEN && !self.awaited.contains(&id) {
+            out.push(forgotten("the server does not answer the client"));
+        }
+        self.awaited.insert(id, awaited);
     }
 
     fn notification(
@@ -140,10 +147,13 @@ impl Overlay {
             "notifications/cancelled" => {
                 let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
                 id.map(|id| self.awaited.remove(&Id(id).key()));
-                let is_ours = id.is_some_and(|id| self.conversing.cancel(id) | self.asking.cancel(id));
+                let turn = id.and_then(|id| self.conversing.cancel(id));
+                let numbers = id.map(|id| self.asking.cancel(id, turn)).unwrap_or_default();
+                let is_ours = turn.is_some() || !numbers.is_empty();
                 if is_ours {
                     out.push(Output::Taken(TO_SERVER, message.to_vec()));
                 }
+                out.extend(numbers.into_iter().map(|number| self.take_back(number, "the client takes it back")));
                 is_ours
             }
             method if self.guest.takes_method(method) && self.phase >= Phase::Answered => {
@@ -163,14 +173,14 @@ impl Overlay {
     }
 
     /// The client begins: over HTTP, perhaps not for the first time.
-    fn meet(&mut self, now: Duration, id: IdKey, message: &[u8]) {
+    fn meet(&mut self, now: Duration, id: IdKey, message: &[u8], out: &mut Vec<Output>) {
         if self.phase > Phase::New {
             let ids = Ids { prefix: self.ids.prefix.clone(), last: self.ids.last };
             *self = Self { ids, ..Self::new(self.plan.clone(), self.setting.clone()) };
         }
         self.phase = Phase::Asked;
         self.declared = self.guest.meet(now, message);
-        self.awaited.insert(id, Awaited::Initialize);
+        self.look_at(id, Awaited::Initialize, out);
     }
 
     /// The handshake is over.

@@ -31,11 +31,10 @@ struct Turn {
 }
 
 impl Conversing {
-    /// The client takes a message back.
-    pub fn cancel(&mut self, id: &[u8]) -> bool {
-        let before = self.open.len();
-        self.open.retain(|_, turn| turn.id.as_deref() != Some(id));
-        self.open.len() < before
+    /// The client takes a message back; answers which one it was.
+    pub fn cancel(&mut self, id: &[u8]) -> Option<u64> {
+        let turn = self.open.iter().find(|(_, turn)| turn.id.as_deref() == Some(id)).map(|(turn, _)| *turn)?;
+        self.open.remove(&turn).map(|_| turn)
     }
 }
 

@@ -4,7 +4,7 @@
 //! Its requests get ids that no peer makes, so that the client's answers find back to it.
 
 use super::plan::{Plan, room_of};
-use super::{Ids, Output};
+use super::{Ids, MOST_OPEN, Output, forgotten};
 use crate::extension::{CapabilityPlace, Extension, Side, by_name};
 use crate::server::{self, Fired, Report, Server};
 use crate::wire::{Direction, Envelope, IdKey, MessageKind, json};
@@ -119,12 +119,13 @@ impl Guest {
         self.given(outputs, ids)
     }
 
-    /// Hears an answer to one of its requests, by the number of its id; `None`: it is to none of them.
-    pub fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Option<Vec<Output>> {
-        let own = self.lent.remove(&number)?;
-        let mut answer: Value = serde_json::from_slice(answer).ok()?;
+    /// Hears an answer to one of its requests, by the number of its id. One that it does not know of any more is
+    /// nobody's.
+    pub fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
+        let Some(own) = self.lent.remove(&number) else { return Vec::new() };
+        let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
         answer["id"] = own.into();
-        Some(self.hear(now, answer.to_string().as_bytes(), ids))
+        self.hear(now, answer.to_string().as_bytes(), ids)
     }
 
     /// Sends something, if it may; nothing where the server has its room itself.
@@ -148,7 +149,11 @@ impl Guest {
     }
 
     fn given(&mut self, outputs: Vec<server::Output>, ids: &mut Ids) -> Vec<Output> {
-        outputs.into_iter().filter_map(|output| self.one(output, ids)).collect()
+        let mut given: Vec<Output> = outputs.into_iter().filter_map(|output| self.one(output, ids)).collect();
+        while self.lent.len() > MOST_OPEN && self.lent.pop_first().is_some() {
+            given.push(forgotten("the client does not answer"));
+        }
+        given
     }
 
     fn one(&mut self, output: server::Output, ids: &mut Ids) -> Option<Output> {

@@ -256,13 +256,66 @@ fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_cli
     assert_eq!(stage.overlay.next_wake(), Some(asking::PATIENCE));
     let said = stage.wait(30_000);
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
+    let taken_back = |said: &[String], number: u64| {
+        let told = put(said, "c2s");
+        let id = format!("{PREFIX}{number}");
+        assert_eq!((&told["method"], &told["params"]["requestId"]), (&json!("notifications/cancelled"), &json!(id)));
+    };
+    taken_back(&said, 1);
     let late = json!({"jsonrpc": "2.0", "id": format!("{PREFIX}1"), "result": {}});
     assert_eq!(stage.server(&late), [format!("take s2c {late}")]);
     // What the client takes back is answered no more.
     stage.client(request(8, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}});
-    assert_eq!(stage.client(&cancel), [format!("take c2s {cancel}")]);
+    let said = stage.client(&cancel);
+    assert_eq!(said[0], format!("take c2s {cancel}"));
+    taken_back(&said, 2);
     assert_eq!(stage.wait(30_000), [] as [&str; 0]);
+}
+
+#[test]
+fn a_call_of_a_hooks_tool_that_is_taken_back_is_taken_back_at_the_server() {
+    let mut stage = Stage::ready(ALL);
+    let said = stage.client(request(5, "tools/call", json!({"name": "hook_1", "arguments": {"query": "demo"}})));
+    let asked = put(&said, "c2s");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
+    let told = put(&stage.client(&cancel), "c2s");
+    assert_eq!((&told["method"], &told["params"]["requestId"]), (&json!("notifications/cancelled"), &asked["id"]));
+    assert_eq!(stage.wait(30_000), [] as [&str; 0]);
+}
+
+#[test]
+fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
+    let forgotten = |outputs: Vec<Output>| {
+        outputs
+            .into_iter()
+            .filter(|output| matches!(output, Output::Fact(fact) if fact["report"] == "forgotten"))
+            .count()
+    };
+    // The server does not answer the client.
+    let mut stage = Stage::ready("{}");
+    let mut list = |id: usize| {
+        let message = request(100 + id as u64, "tools/list", json!({})).to_string();
+        forgotten(stage.overlay.from_client(stage.now, message.into_bytes()))
+    };
+    assert_eq!((0..MOST_OPEN).map(&mut list).sum::<usize>(), 0);
+    assert_eq!((list(0), list(MOST_OPEN), list(MOST_OPEN + 1)), (0, 1, 1), "one that comes again takes no more room");
+    // The client does not answer the overlay.
+    let mut stage = Stage::ready("rules: [{when: {file: '*'}, fire: {kind: push, text: '{path}'}}]");
+    let mut fire = |number: usize| {
+        let outputs = stage.overlay.file_changed(stage.now, &number.to_string(), "/x");
+        let sent = outputs.iter().filter(|output| matches!(output, Output::Put(Direction::ServerToClient, _))).count();
+        (sent, forgotten(outputs))
+    };
+    assert!((0..MOST_OPEN).all(|number| fire(number) == (1, 0)));
+    assert_eq!(fire(MOST_OPEN), (1, 1));
+    let answer = |id: usize| json!({"jsonrpc": "2.0", "id": format!("{PREFIX}{id}"), "result": {"accepted": true}});
+    let mut facts = |id: usize| {
+        let outputs = stage.overlay.from_client(stage.now, answer(id).to_string().into_bytes());
+        assert!(matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)), "never the server's: {outputs:?}");
+        outputs.len() - 1
+    };
+    assert_eq!((facts(1), facts(2)), (0, 1), "the oldest is forgotten");
 }
 
 #[test]

@@ -3,12 +3,16 @@
 //!
 //! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
 //! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
-//! cannot look into the keeper.
+//! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
+//! signals to the keeper either, nor to any other process that is not its own. A keeper may be lost all the same; so it
+//! has a guard, which then ends what it leaves.
 //!
 //! Never: what the command is for.
 
 use super::http::whole;
+use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
     kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
@@ -19,16 +23,21 @@ use rustix::thread::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// The first argument by which a keeper is asked for.
+/// The first argument by which a keeper is asked for, below a guard.
+const GUARD: &str = "__guard";
+/// The first argument by which a guard asks for the keeper itself.
 const KEEPER: &str = "__keep";
+/// The first argument by which a process is asked for that becomes the command.
+const COMMAND: &str = "__kept";
 /// How long a command that was asked to end may take for that.
 pub const GRACE: Duration = Duration::from_secs(1);
 
@@ -55,14 +64,38 @@ pub struct Kept {
     pub unstarted: Option<String>,
 }
 
+/// What a kept command may reach of the processes that are not below its keeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// What any process of the user may.
+    All,
+    /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
+    /// that ([`can_confine`]).
+    Own,
+}
+
+impl Reach {
+    fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Own => "own",
+        }
+    }
+
+    fn read(word: Option<OsString>) -> Option<Self> {
+        [Self::All, Self::Own].into_iter().find(|reach| word.as_ref().is_some_and(|word| word == reach.word()))
+    }
+}
+
 /// A keeper for a command, to be spawned: its standard output is for [`Kept`], its standard error for all that the
 /// command says. Environment and folder are the command's. A TERM makes it end the command.
 ///
 /// # Errors
 /// This program cannot be found.
-pub fn keeper(argv: &[OsString], limit: Duration) -> io::Result<Command> {
+pub fn keeper(argv: &[OsString], limit: Duration, reach: Reach) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(KEEPER).arg(std::process::id().to_string()).arg(limit.as_millis().to_string()).args(argv);
+    command.arg(GUARD).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
+    command.arg(reach.word()).args(argv);
     // What ends its starter's terminal is not for it: it ends by itself.
     command.process_group(0);
     Ok(command)
@@ -76,19 +109,39 @@ pub fn hide() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Keeps a command where this process was started as a keeper; its exit code is then to be this process's.
+/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock, ABI 6).
+pub fn can_confine() -> bool {
+    scopes(CompatLevel::HardRequirement).and_then(Ruleset::create).is_ok()
+}
+
+fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
+    Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
+}
+
+/// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
+/// code is then to be this process's.
 pub fn keep_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
-    if args.next()? != KEEPER {
-        return None;
+    let asked = args.next()?;
+    if asked == COMMAND {
+        let (reach, argv) = (Reach::read(args.next())?, args.collect::<Vec<_>>());
+        return Some(become_command(&argv, reach));
     }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
-    let (parent, limit) = (number(args.next())?, number(args.next())?);
-    let argv: Vec<OsString> = args.collect();
-    let kept = keep(parent, Duration::from_millis(limit), &argv).unwrap_or_else(|error| Kept::unstarted(&error));
-    let told = serde_json::to_string(&kept).unwrap_or_default();
-    // Who does not listen any more does not care.
-    let _ = writeln!(io::stdout(), "{told}");
+    let kept = if asked == GUARD {
+        // What the keeper tells is all that there is to tell.
+        guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| Kept::unstarted(&error))
+    } else if asked == KEEPER {
+        let (parent, limit, reach) = (number(args.next())?, number(args.next())?, Reach::read(args.next())?);
+        let (limit, argv) = (Duration::from_millis(limit), args.collect::<Vec<_>>());
+        Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| Kept::unstarted(&error)))
+    } else {
+        return None;
+    };
+    if let Some(told) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
+        // Who does not listen any more does not care.
+        let _ = writeln!(io::stdout(), "{told}");
+    }
     Some(ExitCode::SUCCESS)
 }
 
@@ -98,8 +151,12 @@ impl Kept {
     }
 }
 
-fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
-    let Some((program, arguments)) = argv.split_first() else { return Err(io::Error::other("no command was given")) };
+/// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
+/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of its
+/// only thread.
+fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
+    let children = File::open("/proc/thread-self/children")
+        .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
     let (told, tells) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
@@ -111,27 +168,84 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString]) -> io::Result<Kept> {
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("whoever started it is gone"));
     }
-    let (child, alive) = start(program, arguments)?;
+    Ok((told, children))
+}
+
+/// Has a keeper do it, and ends what is left where that one did not.
+fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
+    let (told, children) = settle(parent)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(KEEPER).arg(std::process::id().to_string()).args(words).process_group(0);
+    let (keeper, alive) = watched(&command.spawn()?)?;
+    if !is_over(&alive, Some(&told), Duration::MAX) {
+        let _ = kill_process(keeper, Signal::TERM);
+        is_over(&alive, None, GRACE * 5);
+    }
+    let _ = end_all(keeper, &children);
+    Ok(())
+}
+
+fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
+    let (told, children) = settle(parent)?;
+    let (child, alive) = start(argv, reach)?;
     let late = !is_over(&alive, Some(&told), limit);
     let told = late && is_readable(&told);
     if late {
         let _ = kill_process_group(child, Signal::TERM);
         is_over(&alive, None, GRACE);
     }
-    let (status, left) = end_all(child)?;
+    let (status, left) = end_all(child, &children)?;
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
     Ok(Kept { code, signal, late: late && !told, told, left, unstarted: None })
 }
 
-/// Starts the command in a group of its own. All that it says goes to standard error.
-fn start(program: &OsStr, arguments: &[OsString]) -> io::Result<(Pid, OwnedFd)> {
-    let says: OwnedFd = io::stderr().as_fd().try_clone_to_owned()?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdout(Stdio::from(says)).process_group(0);
-    let child = command.spawn()?;
+/// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
+/// standard error.
+fn start(argv: &[OsString], reach: Reach) -> io::Result<(Pid, OwnedFd)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
+    // It ends when the command begins, and says why where it does not.
+    let mut why = String::new();
+    child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?.read_to_string(&mut why)?;
+    if !why.is_empty() {
+        child.wait()?;
+        return Err(io::Error::other(why));
+    }
+    watched(&child)
+}
+
+/// A child by its id, and by what becomes readable when it ends.
+fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
+}
+
+/// Becomes the command. Returns only where it cannot, and has then told on standard output why.
+///
+/// The kernel restricts a thread and what it starts from then on, so whoever restricts must not be the keeper: a thread
+/// of it that is in the command's domain could be sent signals, which end the whole process.
+fn become_command(argv: &[OsString], reach: Reach) -> ExitCode {
+    // Closes with the exec.
+    let Ok(tells) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let _ = File::from(tells).write_all(whole(&exec(argv, reach)).as_bytes());
+    ExitCode::FAILURE
+}
+
+fn exec(argv: &[OsString], reach: Reach) -> io::Error {
+    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
+    if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
+        return error.into();
+    }
+    // On a kernel without the scopes nothing is restricted.
+    let confined = || scopes(CompatLevel::BestEffort)?.create()?.restrict_self();
+    if reach == Reach::Own
+        && let Err(error) = confined()
+    {
+        return io::Error::other(error);
+    }
+    Command::new(program).args(arguments).exec()
 }
 
 /// No capabilities now or later, whoever runs this: no more than any other process of the user can.
@@ -154,7 +268,7 @@ fn is_over(alive: &OwnedFd, told: Option<&UnixStream>, limit: Duration) -> bool 
         let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
         fds.extend(told.map(|told| PollFd::new(told, PollFlags::IN)));
         match poll(&mut fds, Some(&rest)) {
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(_) | Ok(0) => return false,
             Ok(_) => return !fds[0].revents().is_empty(),
         }
@@ -167,52 +281,40 @@ fn is_readable(stream: &UnixStream) -> bool {
 }
 
 /// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there were.
-fn end_all(child: Pid) -> io::Result<(Option<WaitStatus>, u64)> {
+///
+/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of the
+/// user can take this one's descriptors away (prlimit), and a handler that did so would live on.
+fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
     let (mut status, mut left) = (None, BTreeSet::new());
+    let mut options = WaitOptions::NOHANG;
     loop {
-        while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
-            if pid == child {
-                status = Some(ended);
+        match wait(options) {
+            Ok(Some((pid, ended))) => {
+                options = WaitOptions::NOHANG;
+                if pid == child {
+                    status = Some(ended);
+                }
             }
-        }
-        let all = descendants()?;
-        if all.is_empty() {
-            return Ok((status, left.len() as u64));
-        }
-        for pid in all {
-            if kill_process(pid, Signal::KILL).is_ok() && pid != child {
-                left.insert(pid.as_raw_pid());
+            // All that have ended are known: the others end now, and one of them is waited for.
+            Ok(None) => {
+                options = WaitOptions::empty();
+                for pid in listed(children)? {
+                    if kill_process(pid, Signal::KILL).is_ok() && pid != child {
+                        left.insert(pid.as_raw_pid());
+                    }
+                }
             }
-        }
-        // One of our own ends now; those of others become ours.
-        if let Ok(Some((pid, ended))) = wait(WaitOptions::empty())
-            && pid == child
-        {
-            status = Some(ended);
+            Err(Errno::CHILD) => return Ok((status, left.len() as u64)),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// All processes below this one that have not ended.
-fn descendants() -> io::Result<Vec<Pid>> {
-    let mut parents = Vec::new();
-    for entry in std::fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        // It may have ended meanwhile.
-        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
-        // After the name, which may hold anything: the state and the parent.
-        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let (state, parent) = (fields.next(), fields.next().and_then(|parent| parent.parse::<i32>().ok()));
-        if let Some(parent) = parent.filter(|_| !matches!(state, Some("Z" | "X"))) {
-            parents.push((pid, parent));
-        }
-    }
-    let mut found = vec![getpid().as_raw_pid()];
-    let mut at = 0;
-    while let Some(parent) = found.get(at).copied() {
-        found.extend(parents.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| *pid));
-        at += 1;
-    }
-    Ok(found[1..].iter().filter_map(|pid| Pid::from_raw(*pid)).collect())
+/// The processes in the system's list of our children.
+fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
+    let mut list = String::new();
+    children.rewind()?;
+    children.read_to_string(&mut list)?;
+    Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
 }

@@ -185,6 +185,33 @@ fn e34_a_redirect_is_followed_on_the_same_host_only() {
 }
 
 #[test]
+fn e34_only_what_moved_for_good_is_where_later_tries_go() {
+    let url = |path: &str| format!("https://example.com/{path}");
+    for (redirects, then) in [
+        (&[(307, "/a")][..], "in"),
+        (&[(308, "/a")], "a"),
+        (&[(308, "/a"), (308, "/b")], "b"),
+        (&[(308, "/a"), (307, "/b")], "a"),
+        (&[(307, "/a"), (308, "/b")], "in"),
+    ] {
+        let mut host = Host::allowed(&[Kind::Webhook]);
+        host.handled_by(webhook());
+        host.publish(1);
+        for (status, location) in redirects {
+            host.came(json!({"end": "answered", "status": status, "location": location}));
+            assert!(matches!(host.chore(), Chore::Post(post) if post.url == url(&location[1..])), "{redirects:?}");
+        }
+        host.came(json!({"end": "answered", "status": 503}));
+        host.wait(Duration::from_secs(1));
+        assert!(
+            matches!(host.chore(), Chore::Post(post) if post.url == url(then)),
+            "{redirects:?}: {:?}",
+            host.chore()
+        );
+    }
+}
+
+#[test]
 fn e35_a_batch_is_one_run_with_all_its_events() {
     let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..allowing(&[Kind::Bash]) };
     let mut host = Host::ready(config, "2025-11-25", &json!({})).0;

@@ -21,7 +21,7 @@ use std::time::Duration;
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// The longest wait, whatever the other side asks for.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How often a webhook may be sent elsewhere on its host.
+/// How often one try of a webhook may be sent elsewhere on its host.
 const MOST_HOPS: u32 = 3;
 
 /// One delivery for one handler.
@@ -35,8 +35,10 @@ struct Run {
     hops: u32,
     /// It is not tried again: its subscription or the session is over.
     is_last: bool,
-    /// Where the webhook was sent to instead.
+    /// Where the webhook was sent to instead, for this try.
     url: Option<String>,
+    /// Where it has moved to for good, for all tries (RFC 9110, 15.4.9).
+    moved: Option<String>,
     /// When it was begun, since the connection began.
     began: Duration,
 }
@@ -54,7 +56,7 @@ pub struct Handlers {
 enum Verdict {
     Over(&'static str),
     Again(Duration),
-    Elsewhere(String),
+    Elsewhere { url: String, for_good: bool },
 }
 
 impl Handlers {
@@ -75,6 +77,7 @@ impl Handlers {
             hops: 0,
             is_last: false,
             url: None,
+            moved: None,
             began: cx.now(),
         };
         if self.waiting.len() >= settings.most_handlers_waiting {
@@ -112,8 +115,12 @@ impl Handlers {
         let Some(mut run) = self.under_way.remove(&ticket) else { return false };
         match run.judge(&outcome.end, settings, cx) {
             Verdict::Over(how) => run.ended(how, told(outcome), cx),
-            Verdict::Elsewhere(url) => {
+            Verdict::Elsewhere { url, for_good } => {
                 run.ended("redirected", told(outcome), cx);
+                // What moved behind a detour is nothing to begin with.
+                if for_good && run.url == run.moved {
+                    run.moved = Some(url.clone());
+                }
                 (run.hops, run.url) = (run.hops + 1, Some(url));
                 self.waiting.push_front(run);
             }
@@ -122,6 +129,7 @@ impl Handlers {
                 what["again_in_ms"] = json!(millis(wait));
                 run.ended("retried", what, cx);
                 run.attempt += 1;
+                (run.hops, run.url) = (0, run.moved.clone());
                 self.asleep.push((cx.now() + wait, run));
             }
         }
@@ -184,10 +192,14 @@ impl Run {
             End::Late => Verdict::Over("timed_out"),
             End::Stopped => Verdict::Over("stopped"),
             End::Unstarted { .. } => Verdict::Over("not_started"),
-            End::Answered { status: 307 | 308, location: Some(location), .. } => match self.elsewhere(location) {
-                Some(url) if self.hops < MOST_HOPS && !self.is_last => Verdict::Elsewhere(url),
-                _ => Verdict::Over("failed"),
-            },
+            End::Answered { status: status @ (307 | 308), location: Some(location), .. } => {
+                match self.elsewhere(location) {
+                    Some(url) if self.hops < MOST_HOPS && !self.is_last => {
+                        Verdict::Elsewhere { url, for_good: *status == 308 }
+                    }
+                    _ => Verdict::Over("failed"),
+                }
+            }
             End::Answered { status: 429 | 500..=599, retry_after, .. } => {
                 let asked = retry_after.as_deref().and_then(|text| wait_asked_for(text, cx.wall_ns()));
                 self.again(asked, settings)

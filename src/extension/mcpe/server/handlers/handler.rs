@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The most that goes into an environment or an argument, in bytes: systems take little more.
-const MOST_IN_WORDS: usize = 96 << 10;
+/// The most that goes into one variable or argument, in bytes, and into all arguments: systems take little more.
+const MOST_IN_WORD: usize = 96 << 10;
+const MOST_IN_WORDS: usize = 1 << 20;
 /// Headers that belong to the exchange itself.
 const OWN_HEADERS: [&str; 9] = [
     "host",
@@ -187,11 +188,19 @@ impl Bash {
     /// In the arguments themselves the event's variables are put in here, as the proposal's example wants. The
     /// handler's own variables are set by the shell: what starts that, a sandbox perhaps, is not to be steered by them.
     fn script(&self, input: &Input, limit: Duration) -> Result<Script, String> {
-        let mut environment = Vec::new();
-        let mut arguments = self.args.clone();
-        if self.input == Way::Env {
-            environment = input.variables();
-            arguments.iter_mut().for_each(|argument| *argument = expand(argument, &environment));
+        let too_much = || {
+            format!(
+                "more than {MOST_IN_WORD} bytes in one or {MOST_IN_WORDS} in all: too much for arguments or variables; \
+                     use stdin"
+            )
+        };
+        // Other names than the event's stay as they are, all of them where it comes another way.
+        let environment = if self.input == Way::Env { input.variables() } else { Vec::new() };
+        let (mut arguments, mut room) = (Vec::new(), MOST_IN_WORDS);
+        for argument in &self.args {
+            let argument = expand(argument, &environment, room.min(MOST_IN_WORD)).ok_or_else(too_much)?;
+            room -= argument.len();
+            arguments.push(argument);
         }
         if self.input == Way::Args {
             arguments.push(input.json().replace('\0', ""));
@@ -203,8 +212,8 @@ impl Bash {
             false => format!("{exports}{} \"$@\"", self.command),
         };
         let words = environment.iter().map(|(_, value)| value).chain(&arguments).chain([&text]);
-        if words.map(String::len).max() > Some(MOST_IN_WORDS) {
-            return Err(format!("more than {MOST_IN_WORDS} bytes: too much for arguments or variables; use stdin"));
+        if words.map(String::len).max() > Some(MOST_IN_WORD) {
+            return Err(too_much());
         }
         let stdin = if self.input == Way::Stdin { input.json() + "\n" } else { String::new() };
         Ok(Script { text, arguments, environment, folder: self.cwd.clone(), input: stdin, limit })

@@ -72,12 +72,13 @@ impl Input {
 }
 
 /// Puts variables into a text where it says `$NAME` or `${NAME}`, once: what is put in is not looked at again. Other
-/// names stay as they are.
-pub fn expand(text: &str, variables: &[(String, String)]) -> String {
-    let mut out = String::with_capacity(text.len());
+/// names stay as they are. `None` where it comes to more than `most` bytes, of which no more are made.
+pub fn expand(text: &str, variables: &[(String, String)], most: usize) -> Option<String> {
+    let mut out = String::new();
+    let mut push = |piece: &str| (out.len() + piece.len() <= most).then(|| out.push_str(piece));
     let mut rest = text;
     while let Some(at) = rest.find('$') {
-        out.push_str(&rest[..at]);
+        push(&rest[..at])?;
         let after = &rest[at + 1..];
         let (name, end) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
             Some((name, _)) => (name, name.len() + 2),
@@ -88,10 +89,11 @@ pub fn expand(text: &str, variables: &[(String, String)]) -> String {
             }
         };
         match variables.iter().find(|(known, _)| known == name) {
-            Some((_, value)) => out.push_str(value),
-            None => out.push_str(&rest[at..at + 1 + end]),
+            Some((_, value)) => push(value)?,
+            None => push(&rest[at..at + 1 + end])?,
         }
         rest = &after[end..];
     }
-    out + rest
+    push(rest)?;
+    Some(out)
 }

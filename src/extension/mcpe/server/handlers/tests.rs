@@ -117,7 +117,14 @@ fn e35_what_stands_in_an_event_is_never_looked_at_again() {
         ("100$", "100$"),
         ("ä$MCPE_Bä", "äsecretä"),
     ] {
-        assert_eq!(expand(text, &variables), expanded);
+        assert_eq!(expand(text, &variables, 99).as_deref(), Some(expanded));
+        let fits = |most| expand(text, &variables, most).is_some();
+        assert!(fits(expanded.len()) && !fits(expanded.len() - 1), "{text}");
+    }
+    for args in [vec!["$MCPE_EVENT_JSON".repeat(1 << 16)], vec!["$MCPE_EVENT_JSON".to_owned(); 1 << 16]] {
+        let given = json!({"type": "bash", "command": "x", "input": "env", "args": args});
+        let much = script(given, json!({"x": "y".repeat(90_000)}));
+        assert!(much.is_err_and(|why| why.contains("use stdin")), "6 GB, if they were made");
     }
     let much = script(json!({"type": "bash", "command": "x", "input": "env"}), json!({"x": "y".repeat(200_000)}));
     assert!(much.is_err_and(|why| why.contains("use stdin")));

@@ -2,8 +2,8 @@
 //! what the server declares and lists, and between the two as messages of its own.
 //!
 //! Of what the server says, the answers to `initialize` and `tools/list` are changed, and nothing else; all that is not
-//! changed, answered here or kept back goes on byte for byte. What the proposals say is told by their rooms, lent by the
-//! built-in server (`guest`).
+//! changed, answered here or kept back goes on byte for byte. What the proposals say is told by their rooms, lent by
+//! the built-in server (`guest`).
 //!
 //! Never: tokio, sockets, files, clocks, printing. Times count from when it was made and come with each input.
 

@@ -1,5 +1,5 @@
-//! Duty: hold `host --scenario` and `serve --scenario` as they are used: either clock, reports in every form, exit codes,
-//! mistakes told with their line, and a server's part played for a host that knows nothing of it.
+//! Duty: hold `host --scenario` and `serve --scenario` as they are used: either clock, reports in every form, exit
+//! codes, mistakes told with their line, and a server's part played for a host that knows nothing of it.
 #![cfg(target_os = "linux")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 

@@ -1,5 +1,5 @@
-//! Duty: hold `survive` against stock SDK clients: each answers what it does not know with an error or not at all, and goes
-//! on; so over standard input and output, and over HTTP.
+//! Duty: hold `survive` against stock SDK clients: each answers what it does not know with an error or not at all, and
+//! goes on; so over standard input and output, and over HTTP.
 //!
 //! Without the peers it passes with a printed reason; `tests/real/mod.rs` tells how they are installed.
 #![cfg(unix)]

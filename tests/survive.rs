@@ -9,8 +9,8 @@ mod common;
 use common::{Output, Stage};
 use serde_json::Value;
 
-/// A client that does about each method what `DOES` says: an exit code to die with, `freeze`, `close`, an answer, or else
-/// it refuses. `LIVES` are the seconds after which it ends by itself.
+/// A client that does about each method what `DOES` says: an exit code to die with, `freeze`, `close`, an answer, or
+/// else it refuses. `LIVES` are the seconds after which it ends by itself.
 const HOST: &str = r#"
 import json, os, subprocess, sys, threading, time
 does = json.loads(os.environ.get("DOES", "{}"))

@@ -1,5 +1,5 @@
-//! A channel over a Unix socket: a line that comes in is a message of the channel's, what the host publishes is written out
-//! to all who are connected.
+//! A channel over a Unix socket: a line that comes in is a message of the channel's, what the host publishes is written
+//! out to all who are connected.
 
 use super::webhook::Order;
 use crate::server::{Fired, Report};
@@ -59,8 +59,8 @@ struct Client {
 
 type Clients = Arc<Mutex<Vec<Client>>>;
 
-/// A channel at work. Its threads end with the process; what was published is written before this is dropped, to whoever
-/// reads it.
+/// A channel at work. Its threads end with the process; what was published is written before this is dropped, to
+/// whoever reads it.
 pub struct Connector {
     channel: String,
     clients: Clients,

@@ -1,4 +1,5 @@
-//! Events from lines: a file, a FIFO, standard input or whoever connects to a Unix socket; each line is something to send.
+//! Events from lines: a file, a FIFO, standard input or whoever connects to a Unix socket; each line is something to
+//! send.
 //!
 //! Lines wait until a first host is ready. A wrong one is told, with its number, and ends nothing.
 

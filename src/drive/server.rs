@@ -54,7 +54,8 @@ fn pass_on(message: &[u8], arrivals: &Sender<Arrival>) {
 }
 
 /// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
-/// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be written to.
+/// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be
+/// written to.
 pub fn serve(
     mut server: Server,
     arrivals: &Receiver<Arrival>,

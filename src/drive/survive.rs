@@ -1,5 +1,5 @@
-//! What a survey of a client takes beside its engine: the client's process below a keeper, and the client's own requests
-//! held back for a while, so that it stays until all was sent.
+//! What a survey of a client takes beside its engine: the client's process below a keeper, and the client's own
+//! requests held back for a while, so that it stays until all was sent.
 
 use super::server::Arrival;
 use crate::survive::End;

@@ -1,5 +1,5 @@
-//! Turns posts of HTTP into events that the built-in server pushes, or below [`EVENTS`] publishes to subscriptions: what
-//! a body says, which were had before, and what the poster is answered.
+//! Turns posts of HTTP into events that the built-in server pushes, or below [`EVENTS`] publishes to subscriptions:
+//! what a body says, which were had before, and what the poster is answered.
 
 use crate::extension::clip;
 use crate::extension::recent::Recent;
@@ -167,8 +167,8 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     fired.check().map_err(|misfit| refuse(422, misfit)).map(|()| (id, fired))
 }
 
-/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it is
-/// the data.
+/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it
+/// is the data.
 fn published(kind: &str, id: &str, mut body: Map<String, Value>) -> Fired {
     body.remove("eventId");
     let mut params = match body.contains_key("data") {

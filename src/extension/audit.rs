@@ -1,4 +1,5 @@
-//! What a log of the proposals' operations tells of one: which, in whose name, for which inference, and what came of it.
+//! What a log of the proposals' operations tells of one: which, in whose name, for which inference, and what came of
+//! it.
 
 use serde_json::Value;
 

@@ -22,8 +22,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Any of these words, separated by commas or as a list.
     Set(&'static [&'static str]),
-    /// Words of any kind, separated by commas or as a list; a text that begins with `{` or `[` is JSON, which has commas
-    /// of its own: one word, or a list of words.
+    /// Words of any kind, separated by commas or as a list; a text that begins with `{` or `[` is JSON, which has
+    /// commas of its own: one word, or a list of words.
     Words,
 }
 

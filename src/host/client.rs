@@ -1,8 +1,8 @@
 //! The client of one server, sans-IO: opens the connection in the right era, asks, waits, answers the server's own
 //! requests, and reports.
 //!
-//! The probe of the eras follows 2026-07-28 (transports, dual-era clients; behaviour X11); ids are integers from 1, or in a
-//! connection that is joined, strings that nobody else uses.
+//! The probe of the eras follows 2026-07-28 (transports, dual-era clients; behaviour X11); ids are integers from 1, or
+//! in a connection that is joined, strings that nobody else uses.
 //!
 //! Never: tokio, sockets, clocks, a proposal's name.
 
@@ -152,7 +152,8 @@ pub enum Output {
         /// Its bytes.
         message: Vec<u8>,
     },
-    /// The server has dropped the session; a new one is being opened, in which the request that found out is sent again.
+    /// The server has dropped the session; a new one is being opened, in which the request that found out is sent
+    /// again.
     Renewing {
         /// How it was found out, as a sentence fragment.
         reason: String,
@@ -421,8 +422,8 @@ impl ClientEngine {
     }
 
     /// The server did not take the request with this id, because it does not know the session any more: opens a new one
-    /// and sends the request again, once (2025-03-26 to 2025-11-25, session management). A connection that was joined is
-    /// not ours to open.
+    /// and sends the request again, once (2025-03-26 to 2025-11-25, session management). A connection that was joined
+    /// is not ours to open.
     pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let mut out = Vec::new();
         let reason = reason.to_owned();

@@ -1,5 +1,5 @@
-//! User messages to one server, one after another, from the handshake to each one's outcome: the client engine with the conversation room's
-//! host side on top.
+//! User messages to one server, one after another, from the handshake to each one's outcome: the client engine with the
+//! conversation room's host side on top.
 //!
 //! Never: tokio, sockets, clocks, printing.
 

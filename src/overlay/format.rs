@@ -51,7 +51,8 @@ pub struct HookPart {
     /// The tool's arguments.
     pub context_tool_args: Option<Map<String, Value>>,
     /// A tool of the server that is called in its place, and how its result is worded. The host sees a tool with the
-    /// name `hook_N` that is the overlay's; the arguments go through the host, which replaces {project_name} and the like.
+    /// name `hook_N` that is the overlay's; the arguments go through the host, which replaces {project_name} and the
+    /// like.
     pub answer: Option<AnswerPart>,
 }
 

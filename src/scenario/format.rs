@@ -160,8 +160,8 @@ pub struct StepPart {
     pub tool: Option<ToolPart>,
     /// Fire a hook by hand: `event` and what belongs to it.
     pub hook: Option<Map<String, Value>>,
-    /// Have the host do what only a proposal knows: `order` (rollback, subscribe, channel-open, …) and what belongs to it,
-    /// `server` among it.
+    /// Have the host do what only a proposal knows: `order` (rollback, subscribe, channel-open, …) and what belongs to
+    /// it, `server` among it.
     #[serde(rename = "do")]
     pub order: Option<Map<String, Value>>,
     /// A request to a server.

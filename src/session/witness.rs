@@ -1,5 +1,5 @@
-//! Every message of a reel as observers see it: of each connection in order, answers with what they answer. Says nothing
-//! about whether anything is right.
+//! Every message of a reel as observers see it: of each connection in order, answers with what they answer. Says
+//! nothing about whether anything is right.
 
 use super::Tracker;
 use crate::extension::{Asked, Observed};

@@ -1,7 +1,8 @@
 //! One event header as a CBOR array in the record part of a segment.
 //!
 //! `[kind, Δtime, stream, flags, framing, length]`, for a message also `message kind, method, id`, and at the end the
-//! `exchange`; nulls at the end are left out. A method is its text the first time in a group and its number in the group from then on.
+//! `exchange`; nulls at the end are left out. A method is its text the first time in a group and its number in the
+//! group from then on.
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing, MessageKind};

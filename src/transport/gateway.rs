@@ -1,6 +1,6 @@
 //! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
-//! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could be
-//! taken for what is said to another. A WebSocket, HTTP+SSE and lines over a socket are sessions as well.
+//! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could
+//! be taken for what is said to another. A WebSocket, HTTP+SSE and lines over a socket are sessions as well.
 
 mod direct;
 mod session;
@@ -450,8 +450,8 @@ struct Answer {
     is_made: bool,
 }
 
-/// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them has
-/// no way to the client.
+/// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them
+/// has no way to the client.
 async fn answers(mut said: Said, is_batch: bool) -> Option<Answer> {
     let mut all: Vec<Bytes> = Vec::new();
     while let Some(event) = said.recv().await {

@@ -166,7 +166,8 @@ impl HttpError {
     }
 }
 
-/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as it should.
+/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as
+/// it should.
 #[derive(Debug)]
 pub enum Seen<'a> {
     /// Some bytes of the request's body.

@@ -152,8 +152,8 @@ impl Kept {
 }
 
 /// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
-/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of its
-/// only thread.
+/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of
+/// its only thread.
 fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     let children = File::open("/proc/thread-self/children")
         .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
@@ -280,10 +280,11 @@ fn is_readable(stream: &UnixStream) -> bool {
     poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
-/// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there were.
+/// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there
+/// were.
 ///
-/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of the
-/// user can take this one's descriptors away (prlimit), and a handler that did so would live on.
+/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of
+/// the user can take this one's descriptors away (prlimit), and a handler that did so would live on.
 fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
     let (mut status, mut left) = (None, BTreeSet::new());
     let mut options = WaitOptions::NOHANG;

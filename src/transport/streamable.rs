@@ -1,5 +1,5 @@
-//! Streamable HTTP from the client's side, in both eras, as a [`Link`]: every message is a POST, answers come as JSON or
-//! as events. Falls back to HTTP+SSE (2024-11-05) where that is what the server speaks.
+//! Streamable HTTP from the client's side, in both eras, as a [`Link`]: every message is a POST, answers come as JSON
+//! or as events. Falls back to HTTP+SSE (2024-11-05) where that is what the server speaks.
 //!
 //! Sources: the Streamable HTTP transport of each revision; behaviours X9 and X11.
 

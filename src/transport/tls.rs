@@ -37,8 +37,8 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     Ok(builder.dangerous().with_custom_certificate_verifier(trusted).with_no_client_auth())
 }
 
-/// Checks certificates against those of the system and those that the user names. Reading the system's takes longer than
-/// all the rest of a start, so it waits until TLS is spoken.
+/// Checks certificates against those of the system and those that the user names. Reading the system's takes longer
+/// than all the rest of a start, so it waits until TLS is spoken.
 #[derive(Debug)]
 struct Trusted {
     provider: Arc<CryptoProvider>,

@@ -44,9 +44,10 @@ fn among_several(arg: Arg) -> Arg {
 
 /// Be a host: run a conversation over several servers, with all that they declare.
 ///
-/// Each turn goes the way the proposals say: the user's message to the servers that subscribed, hooks, pending reminders,
-/// then the prompt, the model, and what follows its answer. What servers inject is labelled and shown. Without --say or
-/// --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help lists them.
+/// Each turn goes the way the proposals say: the user's message to the servers that subscribed, hooks, pending
+/// reminders, then the prompt, the model, and what follows its answer. What servers inject is labelled and shown.
+/// Without --say or --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help
+/// lists them.
 #[derive(Debug, Args)]
 #[command(mut_args(among_several))]
 #[command(after_help = "\
@@ -111,8 +112,9 @@ pub struct HostArgs {
     /// Set an option, for all servers or for one (repeatable).
     #[arg(long, value_name = "[SERVER:]PROPOSAL.OPTION=VALUE")]
     set: Vec<String>,
-    /// Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file, PATTERN=command:COMMAND
-    /// gives it to a command on its standard input (repeatable; mcpe.route is for the prompt and for turns).
+    /// Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file,
+    /// PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt
+    /// and for turns).
     #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
     on_event: Vec<String>,
     /// List what can be set, and its defaults.

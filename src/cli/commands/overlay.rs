@@ -34,8 +34,8 @@ use tokio::sync::mpsc;
 ///
 /// For servers that know none of the proposals. A client starts this in place of the server, as it would `record`; the
 /// server's own tools answer for what is added. Of what the server says, the answers to initialize and tools/list are
-/// changed and nothing else; the reel keeps both, and marks what was put in. Where the server declares something itself,
-/// its own stays.
+/// changed and nothing else; the reel keeps both, and marks what was put in. Where the server declares something
+/// itself, its own stays.
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\

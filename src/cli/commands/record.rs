@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 /// This is what a client starts in place of its server. Standard input, output, signals, end of input and the exit
 /// code are as without the tap; recording runs beside the traffic. With --listen it is a reverse proxy in front of a
 /// server that is reached over HTTP: clients use its address in place of the server's. Either kind of server can be put
-/// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over HTTP.
+/// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over
+/// HTTP.
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\

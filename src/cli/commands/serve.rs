@@ -39,8 +39,8 @@ use watch::WatchArgs;
 /// Be a server: the built-in live server, which declares all five proposals.
 ///
 /// A host starts it as it would any server, or reaches it with --listen: over HTTP and WebSocket, over TCP, over a Unix
-/// socket. It has tools, resources and prompts, a small memory, watches folders and commands, and sends events by itself
-/// (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
+/// socket. It has tools, resources and prompts, a small memory, watches folders and commands, and sends events by
+/// itself (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -28,15 +28,16 @@ pub struct ShowArgs {
     /// How to print.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
-    /// What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be
-    /// undone and what is gone (`--format json` for one object a connection).
+    /// What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could
+    /// not be undone and what is gone (`--format json` for one object a connection).
     #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
         "limit"])]
     view: View,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// The exact bytes of messages and standard error (of other events where the filter names them), a line end after each.
+    /// The exact bytes of messages and standard error (of other events where the filter names them), a line end after
+    /// each.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
     /// Do not fold long strings in the full form.

@@ -40,8 +40,8 @@ pub struct StatsArgs {
     /// The reel of a live session, as far as it goes; `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with = "reel")]
     session: Option<String>,
-    /// A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with its
-    /// server, feature set, inference and outcome. Reads every message.
+    /// A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with
+    /// its server, feature set, inference and outcome. Reads every message.
     #[arg(long)]
     audit: bool,
     /// How to print.

@@ -46,10 +46,10 @@ const MOST_BODY: u64 = 64 << 20;
 
 /// Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?
 ///
-/// Starts the client against a server that declares all five proposals in all their places and sends, one after another,
-/// every message that they let a server send, and two that nobody knows. After each a ping tells whether the client still
-/// lives. One that broke is started again for the rest; one that ends by itself is told apart by a run in which nothing is
-/// sent. Answers to the client's own requests are held back for 2 seconds, so that it stays meanwhile.
+/// Starts the client against a server that declares all five proposals in all their places and sends, one after
+/// another, every message that they let a server send, and two that nobody knows. After each a ping tells whether the
+/// client still lives. One that broke is started again for the rest; one that ends by itself is told apart by a run in
+/// which nothing is sent. Answers to the client's own requests are held back for 2 seconds, so that it stays meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

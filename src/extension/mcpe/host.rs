@@ -446,8 +446,8 @@ impl HostSide for Side {
         ORDERS
     }
 
-    /// `subscribe` with a subscription's members, those of its filter also in short ([`SHORT`]), `unsubscribe` with `subscription`, `events`; each with `server` where
-    /// several have events.
+    /// `subscribe` with a subscription's members, those of its filter also in short ([`SHORT`]), `unsubscribe` with
+    /// `subscription`, `events`; each with `server` where several have events.
     fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
         ORDERS.contains(&order).then(|| self.ordered(cx, order, params))
     }

@@ -1,7 +1,8 @@
 //! The server's side: the six tools over a table of subscriptions, and deliveries in real time, on schedules and at
 //! one time.
 //!
-//! A handler that the user does not allow is refused, not silently dropped. Times are nanoseconds of the Unix clock and come with the context.
+//! A handler that the user does not allow is refused, not silently dropped. Times are nanoseconds of the Unix clock and
+//! come with the context.
 
 pub mod delivery;
 pub mod event;

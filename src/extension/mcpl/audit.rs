@@ -1,5 +1,5 @@
-//! MCPL's operations for a log (§13.2): pushes, injections, responses that are changed, inferences, scopes, rollbacks, what
-//! is published.
+//! MCPL's operations for a log (§13.2): pushes, injections, responses that are changed, inferences, scopes, rollbacks,
+//! what is published.
 
 use super::{AFTER_INFERENCE, BEFORE_INFERENCE, PUSH_EVENT};
 use crate::extension::audit::{End, Entry, Outcome};

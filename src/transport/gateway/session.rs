@@ -1,6 +1,7 @@
 //! One session behind a gateway: its link to a server, and the streams toward its client.
 //!
-//! What the server says is always taken at once, whoever reads it or not: a server that waits to be heard hears nothing.
+//! What the server says is always taken at once, whoever reads it or not: a server that waits to be heard hears
+//! nothing.
 
 use super::streams::{Asked, Said, Streams};
 use super::{Backend, Opened, SERVER_ENDED};
@@ -40,8 +41,8 @@ pub struct Posted {
     pub guard: Guard,
 }
 
-/// Watches over a POST. In the stateless era hanging up is cancelling (2026-07-28, cancellation); before, it is not, and
-/// the client may come back (2025-03-26 to 2025-11-25, resumability).
+/// Watches over a POST. In the stateless era hanging up is cancelling (2026-07-28, cancellation); before, it is not,
+/// and the client may come back (2025-03-26 to 2025-11-25, resumability).
 pub struct Guard {
     session: Arc<Session>,
     stream: u64,

@@ -1,5 +1,5 @@
-//! The streams of one session toward its client: which of them gets what the server says, under which number, and what is
-//! kept of it for a client that lost a stream and comes back (2025-03-26 to 2025-11-25, resumability).
+//! The streams of one session toward its client: which of them gets what the server says, under which number, and what
+//! is kept of it for a client that lost a stream and comes back (2025-03-26 to 2025-11-25, resumability).
 //!
 //! In the stateless era a link has many clients. There a message goes to the request that it belongs to, or to nobody.
 

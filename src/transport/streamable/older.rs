@@ -1,4 +1,5 @@
-//! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages go.
+//! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages
+//! go.
 
 use super::super::exchange::{Endpoint, Events};
 use super::super::link::Incoming;

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 /// Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for.
 ///
-/// Into a session of `mcpreel serve` it is published at once. As a host's server command, this is that server: the event
-/// is published once the handshake is over, so give the host time to subscribe (--after, or --on-signal). Another server
-/// keeps its subscriptions to itself, so nothing is put in beside it.
+/// Into a session of `mcpreel serve` it is published at once. As a host's server command, this is that server: the
+/// event is published once the handshake is over, so give the host time to subscribe (--after, or --on-signal). Another
+/// server keeps its subscriptions to itself, so nothing is put in beside it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -24,7 +24,8 @@ use std::sync::Arc;
 pub struct LocalArgs {
     /// Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT.
     /// The body may have eventId, text, payload, origin and featureSet; another object is the event's text as a whole.
-    /// A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the data.
+    /// A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the
+    /// data.
     #[arg(long, value_name = "ADDR")]
     webhook: Option<String>,
     /// Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host

@@ -9,10 +9,10 @@ const YEAR: i64 = 365 * 86_400;
 /// Made by `instants.py` with two independent implementations.
 const INSTANTS: &str = include_str!("instants.txt");
 
-/// Where croner and cronsim mean to differ, on days that the clock changes: zone, expression, what only croner has, what
-/// only cronsim has. A list or range of hours is no fixed time to croner: it skips the gap and fires in both halves of
-/// what comes twice, while cronsim moves the one and drops the other. In the half hours of Lord Howe cronsim loses the
-/// six o'clock behind a change; croniter has it, and so has croner.
+/// Where croner and cronsim mean to differ, on days that the clock changes: zone, expression, what only croner has,
+/// what only cronsim has. A list or range of hours is no fixed time to croner: it skips the gap and fires in both
+/// halves of what comes twice, while cronsim moves the one and drops the other. In the half hours of Lord Howe cronsim
+/// loses the six o'clock behind a change; croniter has it, and so has croner.
 const DIFFER: &[(&str, &str, &[i64], &[i64])] = &[
     ("America/New_York", "30 1-3 * * *", &[26289000], &[5727600]),
     ("Europe/London", "30 1-3 * * *", &[25666200], &[7520400]),

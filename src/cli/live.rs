@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where the sockets lie: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in `/run/user/UID`, whichever is
 /// there, else `/tmp/mcpreel-UID`.
@@ -281,6 +281,21 @@ pub fn id_prefix() -> String {
     format!("{MARK}{}-", &uuid::Uuid::new_v4().simple().to_string()[..8])
 }
 
+/// A reel's beginning, once client and server have agreed in it, or as it is when that took too long: what crossed the
+/// wire just now stands in the reel a little later.
+fn agreed(reel: &Path, stream: u32) -> Result<Opening, CommandError> {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    const PAUSE: Duration = Duration::from_millis(25);
+    let began = Instant::now();
+    loop {
+        let opening = Opening::read(reel, stream)?;
+        if opening.handshake.is_some() || began.elapsed() > PATIENCE {
+            return Ok(opening);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
 /// The session as one joins it beside its client.
 pub fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
@@ -291,7 +306,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
             None => error.hint("to ask it, tap it: mcpreel record -- mcpreel serve"),
         });
     }
-    let Opening { handshake, client_capabilities, .. } = Opening::read(&live.reel()?, live.stream)?;
+    let Opening { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
     let handshake = handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
             .hint("try again once the client has sent initialize or its first request")

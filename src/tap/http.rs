@@ -4,9 +4,9 @@
 //! What belongs together is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
 //! neither, by the connection.
 
-mod body;
-mod coding;
-mod cut;
+pub mod body;
+pub mod coding;
+pub mod cut;
 mod inlet;
 pub mod live;
 mod sluice;

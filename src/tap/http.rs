@@ -490,7 +490,7 @@ impl Watch for Exchanges {
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => Cut::Events(Events::default()),
             Reading::Frames(_) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
-            Reading::Json(_) | Reading::Other { .. } => return None,
+            Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {
             return None;

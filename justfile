@@ -21,7 +21,7 @@ generated:
 deny:
     cargo deny check
 
-# Fuzz one target: envelope, filter, jsonl, line_framer, pretty, reel, sse (needs cargo-fuzz and a nightly toolchain).
+# Fuzz one target of fuzz/README.md (needs cargo-fuzz and a nightly toolchain; the README tells how without).
 fuzz target seconds="60":
     cargo +nightly fuzz run {{target}} -- -max_total_time={{seconds}}
 

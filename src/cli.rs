@@ -1,6 +1,6 @@
 //! The command line: arguments, context, printer, errors, exit codes. One file a subcommand under `commands`.
 
-mod clients;
+pub mod clients;
 mod commands;
 pub mod error;
 mod handlers;

@@ -464,6 +464,26 @@ fn every_module_opens_with_its_duty() {
 }
 
 #[test]
+fn every_fuzz_target_is_built_and_described() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).expect("readable");
+    let (manifest, described) = (text("Cargo.toml"), text("README.md"));
+    let built: BTreeSet<&str> = manifest
+        .lines()
+        .filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""))
+        .filter(|name| manifest.contains(&format!("name = \"{name}\"")))
+        .collect();
+    let mut paths = Vec::new();
+    collect(&root.join("fuzz_targets"), &mut paths);
+    let there: Vec<&str> = paths.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+    assert_eq!(built, there.iter().copied().collect());
+    let rows: String = described.lines().filter(|line| line.starts_with("| `")).collect();
+    for name in there {
+        assert!(rows.contains(&format!("`{name}`")), "fuzz/README.md does not describe {name}");
+    }
+}
+
+#[test]
 fn the_reading_of_source_is_right() {
     let text = "use crate::a::{b, c::{d, e}};\n// crate::f::g\nlet x = \"crate::h::\"; crate::i::j();\nlet q = '\"';\n\
         use super::super::k::l;\nlet r = r#\"crate::m \" \"#;\n#[cfg(test)]\nmod tests {\n use crate::n; }\nuse $crate::o;";

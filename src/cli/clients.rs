@@ -71,7 +71,7 @@ fn project_folder(path: &Path) -> Option<&Path> {
 }
 
 /// The configurations that there are in the usual places. One that cannot be read is told and passed over.
-pub fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandError> {
+pub(super) fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandError> {
     let current = current_folder()?;
     let mut files = Vec::new();
     for path in usual_places(&current, &|name| std::env::var_os(name)).iter().filter(|path| path.is_file()) {
@@ -83,7 +83,7 @@ pub fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandError> {
     Ok(files)
 }
 
-pub fn current_folder() -> Result<PathBuf, CommandError> {
+pub(super) fn current_folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| CommandError::reading(Path::new("."), &error))
 }
 
@@ -98,7 +98,7 @@ pub struct Found {
 
 /// The server that `--config` and `--server` name. Of several, the first place wins, and in it the project that the
 /// current folder is in; the others are told.
-pub fn find(config: Option<&Path>, name: Option<&str>, context: &Context) -> Result<Found, CommandError> {
+pub(super) fn find(config: Option<&Path>, name: Option<&str>, context: &Context) -> Result<Found, CommandError> {
     let files = match config {
         Some(path) => vec![ConfigFile::read(path)?],
         None => usual_files(context)?,

@@ -1,10 +1,14 @@
 //! `--jq`: a jq program run on each event's JSON object, by the jaq crates.
 
 use super::error::CommandError;
+use crate::wire::json;
 use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
 use jaq_json::{Val, read};
+
+/// What is nested deeper is not read: jaq calls itself for each level, and a peer may nest until the stack is full.
+const DEEPEST: usize = 512;
 
 /// A compiled program.
 pub struct Jq {
@@ -53,6 +57,10 @@ impl Jq {
     }
 
     fn each(&self, text: &[u8], mut take: impl FnMut(Val)) -> Result<(), String> {
+        let depth = json::depth(text);
+        if depth > DEEPEST {
+            return Err(format!("it is nested {depth} levels deep, and at most {DEEPEST} are read"));
+        }
         let input = read::parse_single(text).map_err(|error| error.to_string())?;
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         for output in self.filter.id.run((context, input)).map(unwrap_valr) {
@@ -79,6 +87,13 @@ mod tests {
         assert_eq!(run(".a[]", r#"{"a":[1.0,{"c":1}]}"#), Ok("1.0\n{\"c\":1}\n".into()));
         assert!(run(".a |", "{}").expect_err("refused").contains("syntax"));
         assert!(run("nope", "{}").expect_err("refused").contains("nope"));
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_for_the_stack_is_refused() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(run("length", &nested(DEEPEST)), Ok("1\n".into()));
+        assert!(run("length", &nested(100_000)).expect_err("refused").contains("100000 levels"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::plan::{Plan, room_of};
 use super::{Ids, MOST_OPEN, Output, forgotten};
 use crate::extension::{CapabilityPlace, Extension, Side, by_name};
 use crate::server::{self, Fired, Report, Server};
-use crate::wire::{Direction, Envelope, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -195,7 +195,7 @@ impl Guest {
 
 /// An answer to a request, by the text of its id.
 pub fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
-    [br#"{"jsonrpc":"2.0","id":"#, id, format!(r#","{member}":{value}}}"#).as_bytes()].concat()
+    [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","{member}":{value}}}"#).as_bytes()].concat()
 }
 
 /// The value of a part of a message; `null` where there is none.

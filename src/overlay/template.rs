@@ -25,7 +25,9 @@ pub fn fill_text(template: &str, from: &Value) -> String {
     while let Some(at) = rest.find('{') {
         let (before, place) = rest.split_at(at);
         out.push_str(before);
-        let end = place.find('}');
+        // No further than a name goes: a text of opening braces alone would be read again for each of them.
+        let end =
+            place[1..].find(|found| !is_plain(found)).map(|end| end + 1).filter(|end| place[*end..].starts_with('}'));
         let name = end.map(|end| &place[1..end]).filter(|name| is_name(name));
         let found = name.and_then(|name| Some((name, from.pointer(&format!("/{name}"))?)));
         match found {
@@ -51,8 +53,11 @@ pub fn text(value: &Value) -> Cow<'_, str> {
 }
 
 fn is_name(name: &str) -> bool {
-    let plain = |found: char| found.is_alphanumeric() || matches!(found, '_' | '-' | '.' | '/' | '~' | '$');
-    name.starts_with(|found: char| found.is_alphabetic() || found == '_') && name.chars().all(plain)
+    name.starts_with(|found: char| found.is_alphabetic() || found == '_') && name.chars().all(is_plain)
+}
+
+fn is_plain(found: char) -> bool {
+    found.is_alphanumeric() || matches!(found, '_' | '-' | '.' | '/' | '~' | '$')
 }
 
 #[cfg(test)]
@@ -69,6 +74,12 @@ mod tests {
         assert_eq!(filled(r#"{"x": "{tool}"}"#), r#"{"x": "write"}"#);
         assert_eq!(filled("{odd}"), "{tool}", "what is filled in is not looked at again");
         assert_eq!(filled("ü{tool}ü"), "üwriteü");
+    }
+
+    #[test]
+    fn what_is_never_closed_is_read_once() {
+        let open = "{".repeat(4 << 20);
+        assert_eq!(fill_text(&open, &json!({})), open);
     }
 
     #[test]

@@ -48,6 +48,9 @@ struct Printer<'a, 'o> {
 const SPACES: &[u8; 64] = &[b' '; 64];
 /// The start of a line.
 const LINE: &[u8; 32] = b"\n                               ";
+/// What is nested deeper stands on one line: with a line for each, what somebody nests a million times would come to
+/// terabytes of spaces.
+const DEEPEST: usize = 128;
 /// Most tokens are no longer.
 const SHORT: usize = 32;
 
@@ -107,6 +110,9 @@ impl Printer<'_, '_> {
             let length = self.out.len() + 1 + left;
             self.out.extend_from_slice(LINE);
             return self.out.truncate(length);
+        }
+        if self.depth > DEEPEST {
+            return;
         }
         self.out.push(b'\n');
         while left > 0 {
@@ -224,6 +230,15 @@ mod tests {
         let long = format!("\"éé\\u00e9{}\"", "x".repeat(100));
         assert_eq!(laid_out(&long, layout), "\"éé… +106 B\"");
         assert_eq!(laid_out("\"short\"", layout), "\"short\"");
+    }
+
+    #[test]
+    fn what_is_nested_very_deep_stands_on_one_line() {
+        let text = format!("{}1,2{}", "[".repeat(50_000), "]".repeat(50_000));
+        let out = laid_out(&text, Layout::default());
+        assert_eq!(out.lines().count(), 2 * DEEPEST + 2);
+        assert!(out.len() < text.len() + 3 * 2 * DEEPEST * DEEPEST, "{}", out.len());
+        assert_eq!(out.split_whitespace().collect::<String>(), text);
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Filter {
     /// Reads a filter; the empty text lets everything through.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         let tokens = tokenize(text)?;
-        let mut parser = Parser { tokens: &tokens, at: 0 };
+        let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
         if tokens.is_empty() {
             return Ok(Self(Node::All(Vec::new())));
         }
@@ -266,9 +266,14 @@ fn flush(word: &mut String, held: &mut bool, tokens: &mut Vec<String>) {
     *held = false;
 }
 
+/// So many parentheses and `not` may stand in each other: each takes some of the stack.
+const DEEPEST: usize = 100;
+
 struct Parser<'a> {
     tokens: &'a [String],
     at: usize,
+    /// How many parentheses and `not` it stands in.
+    depth: usize,
 }
 
 impl Parser<'_> {
@@ -306,9 +311,19 @@ impl Parser<'_> {
         };
         self.at += 1;
         match token.as_str() {
-            "not" => Ok(Node::Not(Box::new(self.one()?))),
+            "not" | "(" if self.depth == DEEPEST => {
+                Err(FilterError { reason: format!("it is nested more than {DEEPEST} levels deep"), at: token.clone() })
+            }
+            "not" => {
+                self.depth += 1;
+                let node = self.one()?;
+                self.depth -= 1;
+                Ok(Node::Not(Box::new(node)))
+            }
             "(" => {
+                self.depth += 1;
                 let node = self.any()?;
+                self.depth -= 1;
                 if self.peek() != Some(")") {
                     return Err(FilterError { reason: "a parenthesis is not closed".into(), at: token.clone() });
                 }
@@ -516,6 +531,15 @@ mod tests {
         let facts = Facts { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
         assert_eq!(Filter::parse("slow:>500ms").expect("parses").decide(&facts), Some(true));
         assert_eq!(Filter::parse("slow:>0.7s").expect("parses").decide(&facts), Some(false));
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_for_the_stack_is_refused() {
+        let nested = |levels: usize| format!("{}error{}", "(".repeat(levels), ")".repeat(levels));
+        assert!(Filter::parse(&format!("{0} {0}", nested(DEEPEST))).is_ok(), "what is closed counts no more");
+        for deep in [nested(DEEPEST + 1), "(".repeat(100_000), "not ".repeat(100_000)] {
+            assert!(Filter::parse(&deep).expect_err("too deep").to_string().contains("100 levels"));
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! What belongs together is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
 //! neither, by the connection.
 
-mod body;
-mod coding;
-mod cut;
+pub mod body;
+pub mod coding;
+pub mod cut;
 mod inlet;
 pub mod live;
 mod sluice;
@@ -490,7 +490,7 @@ impl Watch for Exchanges {
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => Cut::Events(Events::default()),
             Reading::Frames(_) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
-            Reading::Json(_) | Reading::Other { .. } => return None,
+            Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {
             return None;

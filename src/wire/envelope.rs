@@ -192,6 +192,13 @@ impl<'a> Id<'a> {
         std::str::from_utf8(self.0).ok()?.parse().ok()
     }
 
+    /// The id as an answer repeats it: `null` where it is neither a string nor a number, since an answer that repeats
+    /// what is no JSON is none either.
+    pub fn echoed(self) -> &'a [u8] {
+        let may_be = matches!(self.0.first(), Some(b'"' | b'-' | b'0'..=b'9'));
+        if may_be && json::check(self.0).is_ok() { self.0 } else { b"null" }
+    }
+
     /// The id by type and value.
     pub fn key(self) -> IdKey {
         match self.as_integer() {
@@ -478,6 +485,16 @@ mod tests {
         assert_eq!(faults(r#"{"jsonrpc":"2.0","method":"x""#), [Fault::Broken]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","method":"x","params":3}"#), [Fault::OddParams]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#), []);
+    }
+
+    #[test]
+    fn an_id_that_cannot_be_repeated_is_answered_as_null() {
+        for id in ["1", "-0.5e3", "\"a\\u0041\"", "\"\""] {
+            assert_eq!(Id(id.as_bytes()).echoed(), id.as_bytes());
+        }
+        for id in [&b""[..], b"null", b"\xff2", b"1x", b"\"\n\"", b"\"\xff\"", b"[\n1]", b"{}", b"true"] {
+            assert_eq!(Id(id).echoed(), b"null", "{}", String::from_utf8_lossy(id));
+        }
     }
 
     #[test]

@@ -112,6 +112,28 @@ fn skip_container(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
+/// How deep arrays and objects are nested in the text, sound or not: what a reader that calls itself for each level
+/// has to stand.
+pub fn depth(text: &[u8]) -> usize {
+    let (mut at, mut depth, mut deepest) = (0, 0usize, 0);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match CLASS[usize::from(*byte)] {
+            QUOTE => match skip_string(text, at) {
+                Some(end) => at = end,
+                None => break,
+            },
+            OPEN => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            CLOSE => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
 /// One member of an object: the key's text between its quotes (still escaped) and the value's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
@@ -324,6 +346,21 @@ pub fn check(text: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_depth_is_that_of_the_brackets_outside_strings() {
+        for (text, expected) in [
+            ("", 0),
+            ("1", 0),
+            ("{}", 1),
+            (r#"{"a":[[1],2],"b":{}}"#, 3),
+            (r#"["[[[\"[[", [[]]]"#, 3),
+            ("]]][", 1),
+            (r#"["[["#, 1),
+        ] {
+            assert_eq!(depth(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn members_are_found_with_their_exact_text() {

@@ -36,9 +36,11 @@ pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
                 }
                 rest = tail;
             }
+            // Nothing is closed any more.
             None => {
                 out.push_str("${");
-                rest = after;
+                out.push_str(after);
+                rest = "";
             }
         }
     }
@@ -122,6 +124,12 @@ mod tests {
         assert_eq!(expanded("x${B}"), Err(ExpandError::Unset("B".into())));
         assert_eq!(expanded("x${env:B}"), Err(ExpandError::Unset("B".into())));
         assert_eq!(expanded("${input:token}"), Err(ExpandError::ClientOnly("input:token".into())));
+    }
+
+    #[test]
+    fn what_is_never_closed_is_read_once() {
+        let open = "${".repeat(2 << 20);
+        assert_eq!(expanded(&open), Ok(open));
     }
 
     #[test]

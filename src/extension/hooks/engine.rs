@@ -11,9 +11,10 @@ mod template;
 mod tests;
 
 pub use declaration::{Declarations, Dropped, Hook, HookContent, Matcher, ToolGlob};
-pub use template::{MOST_TOOL_OUTPUT_BYTES, Substituted, substitute, substitute_in};
+pub use template::{Filling, MOST_TOOL_OUTPUT_BYTES};
 
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// A moment of the agent's life (D8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,18 +180,19 @@ pub struct Selected {
 /// Holds every declaration of one server against an event, in the server's order. Text that an earlier declaration
 /// injects already is not injected again (AMB-D9).
 pub fn select(declarations: &Declarations, event: &Event) -> Vec<Selected> {
-    let mut injected: Vec<(usize, String)> = Vec::new();
+    let mut injected: HashMap<String, usize> = HashMap::new();
+    let mut filling = Filling::new(event);
     let mut selected = Vec::new();
     for hook in &declarations.hooks {
         let mut notes = Vec::new();
         let mut verdict = match matching::judge(hook, event, &mut notes) {
-            Ok(()) => Verdict::Fires(injection(hook, event, &mut notes)),
+            Ok(()) => Verdict::Fires(injection(hook, &mut filling, &mut notes)),
             Err(why) => Verdict::Skipped(why),
         };
         if let Verdict::Fires(Injection::Text(text)) = &verdict {
-            match injected.iter().find(|(_, earlier)| earlier == text) {
-                Some((index, _)) => verdict = Verdict::Skipped(format!("declaration {index} injects the same text")),
-                None => injected.push((hook.index, text.clone())),
+            match injected.get(text) {
+                Some(index) => verdict = Verdict::Skipped(format!("declaration {index} injects the same text")),
+                None => drop(injected.insert(text.clone(), hook.index)),
             }
         }
         selected.push(Selected { index: hook.index, verdict, priority: hook.priority, notes });
@@ -198,11 +200,11 @@ pub fn select(declarations: &Declarations, event: &Event) -> Vec<Selected> {
     selected
 }
 
-fn injection(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Injection {
+fn injection(hook: &Hook, filling: &mut Filling<'_>, notes: &mut Vec<String>) -> Injection {
     match &hook.content {
-        HookContent::Text(text) => Injection::Text(substitute(text, event).into_text(notes)),
+        HookContent::Text(text) => Injection::Text(filling.text(text, notes)),
         HookContent::Tool { name, arguments } => {
-            Injection::CallTool { name: name.clone(), arguments: substitute_in(arguments, event, notes) }
+            Injection::CallTool { name: name.clone(), arguments: filling.value(arguments, notes) }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Never: the meaning of methods.
 
-use crate::wire::json;
+use crate::wire::{Id, json};
 use serde_json::{Value, json};
 
 /// What a request or notification carries.
@@ -63,12 +63,12 @@ pub fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
         Ok(result) => format!(r#","result":{result}}}"#),
         Err((code, message)) => format!(r#","error":{}}}"#, json!({"code": code, "message": message})),
     };
-    [br#"{"jsonrpc":"2.0","id":"#, id, body.as_bytes()].concat()
+    [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), body.as_bytes()].concat()
 }
 
 /// An answer that refuses, with a whole error object.
 pub fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
-    [br#"{"jsonrpc":"2.0","id":"#, id, format!(r#","error":{error}}}"#).as_bytes()].concat()
+    [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","error":{error}}}"#).as_bytes()].concat()
 }
 
 /// The text of an object with these members set: those it has are replaced in place, the others come first; every

@@ -51,6 +51,8 @@ pub enum Reading {
         /// How much of it is kept.
         keep: usize,
     },
+    /// Nothing more is looked at: it is over, or a close frame or what is no frame has come.
+    Over,
 }
 
 impl Reading {
@@ -89,8 +91,7 @@ impl Reading {
             Self::Frames(socket) => {
                 socket.get_mut().0.extend_from_slice(bytes);
                 if !read_frames(socket, &mut sink) {
-                    let length = std::mem::take(&mut socket.get_mut().0).len() as u64;
-                    *self = Self::Other { length, kept: Vec::new(), keep: 0 };
+                    *self = Self::Over;
                 }
             }
             Self::Other { length, kept, keep } => {
@@ -98,6 +99,7 @@ impl Reading {
                 let room = keep.saturating_sub(kept.len());
                 kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
+            Self::Over => {}
         }
     }
 
@@ -109,10 +111,10 @@ impl Reading {
             Self::Json(held) => sink(Piece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
             Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block, joined: None })),
-            Self::Frames(_) | Self::Other { length: 0, .. } => {}
+            Self::Frames(_) | Self::Other { length: 0, .. } | Self::Over => {}
             Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
         }
-        *self = Self::Other { length: 0, kept: Vec::new(), keep: 0 };
+        *self = Self::Over;
     }
 }
 
@@ -124,7 +126,7 @@ fn pass_block(block: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
     }
 }
 
-/// Reads what frames there are; false where they are none.
+/// Reads what frames there are; false where no more can follow: they are none, or say so.
 fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(Piece<'_>)) -> bool {
     loop {
         match socket.read() {
@@ -135,10 +137,11 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(Piece<'_>)) ->
             Ok(Message::Close(close)) => {
                 let told = close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
                 sink(Piece::Frame("close", told.as_bytes()));
+                // What follows would wait here for ever.
+                return false;
             }
             Ok(Message::Frame(_)) => {}
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return true,
-            Err(Error::ConnectionClosed | Error::AlreadyClosed) => return true,
             Err(error) => {
                 sink(Piece::Frame("unreadable", error.to_string().as_bytes()));
                 return false;
@@ -232,5 +235,20 @@ mod tests {
         assert_eq!(read(Reading::frames(Role::Client), &[split]), ["ping !", "whole Hello", "close 1000 "]);
         let found = read(Reading::frames(Role::Client), &[b"\xff\x00"]);
         assert!(found[0].starts_with("unreadable"), "{found:?}");
+    }
+
+    #[test]
+    fn after_a_close_or_what_is_no_frame_nothing_is_looked_at_or_held() {
+        let masked = &b"\x88\x80\0\0\0\0"[..];
+        for (role, last) in
+            [(Role::Client, &b"\x88\x02\x03\xe8"[..]), (Role::Client, b"\xff\x00"), (Role::Server, masked)]
+        {
+            let mut reading = Reading::frames(role);
+            let mut count = 0;
+            for _ in 0..3 {
+                reading.push(&[last, b"\x81\x01x"].concat(), |_| count += 1);
+            }
+            assert!(count == 1 && matches!(reading, Reading::Over), "{count} {reading:?}");
+        }
     }
 }

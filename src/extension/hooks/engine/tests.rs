@@ -193,6 +193,25 @@ fn d25_arguments_are_substituted_in_values_however_deep() {
 }
 
 #[test]
+fn what_a_declaration_blows_up_stays_small_and_is_filled_in_good_time() {
+    // Read again for each brace, this would take hours.
+    let braces = "{".repeat(4 << 20);
+    assert_eq!(text(&braces, &commit()), (braces, Vec::new()));
+    let event = Event { tool_input: json!("x".repeat(100_000)), ..commit() };
+    let (filled, notes) = text(&"{tool_input}".repeat(100_000), &event);
+    assert!(filled.len() < 3 << 20, "{}", filled.len());
+    assert_eq!(notes, ["{tool_input} is left as it stands: too much would be put in"]);
+    let unknown: String = (0..50_000).map(|number| format!("{{u{number}}}")).collect();
+    assert_eq!(text(&unknown, &commit()).1.len(), 32);
+    // Compared with each other, these would take minutes.
+    let hook = |text: String| json!({"event": "session_end", "context": text, "priority": "required"});
+    let list = (0..60_000).map(|number| hook(format!("text {}", number % 50_000))).collect();
+    let selected = select(&declarations(list), &Event::new(EventKind::SessionEnd));
+    let skipped = selected.iter().filter(|one| matches!(one.verdict, Verdict::Skipped(_))).count();
+    assert_eq!((selected.len(), skipped), (60_000, 10_000));
+}
+
+#[test]
 fn amb_d12_tool_output_is_cut() {
     let event = Event { tool_output: Some(json!("ö".repeat(10_000))), ..commit() };
     let (filled, notes) = text("{tool_output}", &event);

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Makes a corpus from the examples and what the tests hold, and a dictionary from the schemas.
+# corpus.sh MCPREEL FOLDER: the binary to record with, and where the corpora go (one folder a target).
+set -eu
+mcpreel=$1 out=$2
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export MCPREEL_HOME="$work/home"
+for target in "$root"/fuzz/fuzz_targets/*.rs; do mkdir -p "$out/$(basename "$target" .rs)"; done
+
+"$mcpreel" demo -o "$work/demo.reel" >"$work/told" 2>&1
+for scenario in "$root"/examples/scenarios/*.yaml; do
+    name=$(basename "$scenario" .yaml)
+    "$mcpreel" host --scenario "$scenario" --record "$work/$name.reel" >"$work/told" 2>&1 </dev/null || true
+    cp "$scenario" "$out/scenario/"
+done
+cp "$root"/examples/overlays/*.yaml "$out/overlay_plan/"
+printf 'all:\n  host: {tool_rounds: 3, prompt_bytes: 16k}\nservers:\n  one: {host: {history: none}}\n' >"$out/policy/policy"
+
+# A conversation: a byte for the way and the time, then the message.
+lines='select(.event == "message" and .message != null)
+    | (if .dir == "c2s" then "`" else "a" end) + (.message | tojson)'
+for reel in "$work"/*.reel; do
+    name=$(basename "$reel" .reel)
+    cp "$reel" "$out/reel/"
+    "$mcpreel" export "$reel" -o "$work/$name.jsonl"
+    cp "$work/$name.jsonl" "$out/jsonl/"
+    jq -r "$lines" "$work/$name.jsonl" >"$work/$name.talk"
+    for target in validate overlay survive; do cp "$work/$name.talk" "$out/$target/$name"; done
+    # The server hears its clients only, the host its servers, a turn and an end.
+    { sed -n '/^`/p' "$work/$name.talk"; } >"$out/server/$name"
+    { sed -n '/^a/p' "$work/$name.talk"; echo '`Hello'; sed -n '/^a/p' "$work/$name.talk"; } >"$out/host/$name"
+    { printf '\003'; cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/diff/$name"
+    cut -c2- "$work/$name.talk" >"$out/line_framer/$name"
+    cut -c2- "$work/$name.talk" | while IFS= read -r message; do
+        sum=$(printf %s "$message" | cksum | tr ' ' -)
+        printf %s "$message" >"$out/envelope/$sum"
+        printf %s "$message" >"$out/pretty/$sum"
+        printf '{"tools":[]}\n%s' "$message" >"$out/http/$sum"
+    done
+    { printf '\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/sse/$name"
+    { printf '\001\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/body/$name"
+    { printf '\005\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk" | gzip; } >"$out/body/$name.gz"
+    printf '\002\100\201\005Hello\211\000\001\002{"\200\001}' >"$out/body/frames"
+    { printf '\000\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/cut/$name"
+    printf '\000\100{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}\n' >"$out/cut/answer"
+    printf '\000\100\201\005Hello\211\000\001\002{"\200\001}' >"$out/cut/frames"
+done
+printf '%s\n' '{"time":1.5,"dir":"c2s","raw":"{\"id\":1,\"method\":\"x\"}"}' \
+    '{"ts":"2026-01-01T00:00:00Z","direction":"s2c","msg":{"id":1,"result":{}}}' \
+    '{"time":1700000000000,"dir":"c2s","conn":"1","http":{"method":"POST"},"raw":"{\"id\":2,\"method\":\"y\"}"}' \
+    '{"dir":"s2c","conn":"1","http":{"status":404,"headers":{"a":"b"}}}' \
+    '{"dir":"s2c","conn":"1","sse":["id: 1","data: {}"]}' '{"dir":"stderr","text":"hello"}' >"$out/transcript/lines"
+printf '%s\n' '{"mcpServers":{"a":{"command":"npx","args":["-y","${A:-b}"],"env":{"K":"v"}}, // c
+  "b":{"type":"http","url":"https://x.example/mcp?key=1","headers":{"Authorization":"Bearer x"}},},}' >"$out/clients/json"
+printf '%s\n' '[mcp_servers.a]' 'command = "npx"' 'args = ["-y", "b"]' '[mcp_servers.a.env]' 'K = "v"' \
+    '[mcp_servers.b]' 'url = "https://x.example"' 'http_headers = { "X" = "y" }' 'bearer_token_env_var = "T"' \
+    >"$out/clients/toml"
+printf '%s\n' '{"op":"info","tag":1}' '{"op":"send","toward":"server","message":"{\"method\":\"x\"}"}' \
+    '{"op":"send","toward":"client","stream":9,"message":"{}","wait_ms":1}' '{"op":"fire","fire":{"kind":"push"}}' \
+    >"$out/control/lines"
+printf '%s\n%s' '{"hooks":{"declarations":[{"event":"post_tool_use","matcher":{"tool_name":"a*[!b]?"},"context":"{tool_name} {x}","priority":"required"}]}}' \
+    'add' >"$out/matching/hooks"
+printf '*/5 2-6 * * MON#1\nEurope/Berlin' >"$out/matching/cron"
+printf 'a.*.c\na.b.c' >"$out/matching/pattern"
+printf 'method:tools/* and not (dir:s2c or slow:>500ms) text:"x"' >"$out/filter/filter"
+
+grep -oh '"[A-Za-z$][A-Za-z_/$-]*"' "$root"/src/protocol/schema/*.json "$root"/src/extension/*/*.json |
+    sort -u >"$out/words.dict"

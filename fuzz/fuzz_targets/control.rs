@@ -1,0 +1,47 @@
+//! Lines on the control socket of a live session: every line is answered by JSON, and the connection ends.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::tap::answers::Answers;
+use mcpreel::tap::control::{Control, Heard, Put, Session};
+use mcpreel::wire::Direction;
+use serde_json::{Map, Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+struct Echo;
+
+impl Session for Echo {
+    fn put(&self, _: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+        assert!(!message.contains(&b'\n'), "a message is one line");
+        if stream > 7 { Err("there is none".to_owned()) } else { Ok(Put::Written) }
+    }
+
+    fn fire(&self, _: u32, fired: Value, heard: Heard) -> Result<(), String> {
+        heard(json!({"heard": fired}), true);
+        Ok(())
+    }
+}
+
+static SOCKET: LazyLock<PathBuf> = LazyLock::new(|| {
+    let path = std::env::temp_dir().join(format!("mcpreel-fuzz-{}.sock", std::process::id()));
+    let listener = UnixListener::bind(&path).expect("a socket");
+    let control = Control { listener, info: Map::new() };
+    control.start(Arc::new(Echo), Arc::new(Answers::default())).expect("threads");
+    path
+});
+
+fuzz_target!(|data: &[u8]| {
+    let mut stream = UnixStream::connect(&*SOCKET).expect("it listens");
+    // Who is let go cannot be written to any more.
+    let _ = stream.write_all(data).and_then(|()| stream.shutdown(Shutdown::Write));
+    for line in BufReader::new(stream).lines() {
+        let Ok(line) = line else { return };
+        let told: Value = serde_json::from_str(&line).expect("answers are JSON");
+        assert!(told.is_object());
+    }
+});

@@ -1,0 +1,49 @@
+//! Where messages are put in and answers taken out: lines, events and WebSocket frames pass byte for byte however they
+//! are cut, as long as nothing is taken out.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::tap::http::cut::{Cut, Events, Frames};
+use mcpreel::tap::inject::{is_ours, may_be_answer, request_id};
+use mcpreel::tap::sieve::{Piece, Sieve};
+
+fuzz_target!(|data: &[u8]| {
+    let [how, chunk, stream @ ..] = data else { return };
+    let chunk = usize::from(*chunk).max(1);
+    for cut in [Cut::Events(Events::default()), Cut::Frames(Frames::new(false)), Cut::Frames(Frames::new(true))] {
+        assert_eq!(pass(cut, stream, chunk, *how), stream);
+    }
+    let (mut sieve, mut passed) = (Sieve::default(), Vec::new());
+    let mut take = |piece: Piece<'_>| match piece {
+        Piece::Pass(bytes) => passed.extend_from_slice(bytes),
+        Piece::Suspect { whole, payload, .. } => {
+            assert!(may_be_answer(payload) && whole.starts_with(payload));
+            passed.extend_from_slice(whole);
+        }
+    };
+    for (at, chunk) in stream.chunks(chunk).enumerate() {
+        if how >> (at % 8) & 1 == 0 { sieve.push(chunk, &mut take) } else { sieve.pass(chunk, &mut take) }
+    }
+    sieve.finish(&mut take);
+    assert_eq!(passed, stream);
+    if matches!(request_id(stream), Ok(Some(_))) {
+        assert!(is_ours(stream));
+    }
+});
+
+/// Looks at some of the chunks only, as long as an answer is awaited.
+fn pass(mut cut: Cut, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (at, chunk) in stream.chunks(chunk).enumerate() {
+        if how >> (at % 8) & 1 == 0 {
+            out.extend(cut.sift(chunk, &mut |message| Some(message.to_vec())));
+        } else {
+            out.extend(cut.release());
+            cut.see(chunk);
+            out.extend_from_slice(chunk);
+        }
+        assert!(!(cut.is_over() && cut.is_between()));
+    }
+    out.extend(cut.release());
+    out
+}

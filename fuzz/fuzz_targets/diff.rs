@@ -1,0 +1,36 @@
+//! Two conversations compared: one does not differ from itself, and both ways differ as much.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::diff::{Collector, Options, Unit, compare};
+use mcpreel_fuzz::events;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((how, data)) = data.split_first() else { return };
+    let options = Options {
+        exact: how & 1 != 0,
+        order: how & 2 != 0,
+        keep_times: how & 4 != 0,
+        keep_ids: how & 8 != 0,
+        ignore: if how & 16 != 0 { vec!["/params/_meta".to_owned(), "/result/*/name".to_owned()] } else { Vec::new() },
+    };
+    let middle = data.windows(3).position(|three| three == b"\n=\n");
+    let (left, right) = middle.map_or((data, data), |at| (&data[..at], &data[at + 3..]));
+    let (left, right) = (units(left), units(right));
+    for side in [&left, &right] {
+        assert!(compare(side, side, &options).is_empty());
+    }
+    let (there, back) = (compare(&left, &right, &options), compare(&right, &left, &options));
+    assert_eq!(there.is_empty(), back.is_empty());
+    for (report, left, right) in [(&there, &left, &right), (&back, &right, &left)] {
+        let pairs = report.same + report.changed + report.moved;
+        assert_eq!((pairs + report.only_left, pairs + report.only_right), (left.len(), right.len()));
+        let _ = report.to_json();
+    }
+});
+
+fn units(data: &[u8]) -> Vec<Unit> {
+    let mut collector = Collector::with_stderr();
+    events(data, |event| collector.take(event));
+    collector.finish()
+}

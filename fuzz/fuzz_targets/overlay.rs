@@ -1,0 +1,53 @@
+//! The overlay between a client and a server that say anything: each message goes on, or is answered, kept or changed,
+//! once; what it says itself is JSON-RPC; and the same again gives the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::overlay::{Output, Overlay, Plan, Setting};
+use mcpreel::wire::Direction;
+use mcpreel_fuzz::{Step, assert_rests, assert_sendable, steps};
+use std::sync::LazyLock;
+
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let text = include_str!("../../examples/overlays/annal.yaml");
+    Plan::read(text, &[]).expect("an example")
+});
+
+fuzz_target!(|data: &[u8]| assert_eq!(talk(data), talk(data)));
+
+fn talk(data: &[u8]) -> Vec<Output> {
+    let setting = Setting { id_prefix: "mcpreel-0123abcd-".to_owned(), seed: 1, wall_base_ns: 0 };
+    let mut overlay = Overlay::new(PLAN.clone(), setting);
+    let mut all = Vec::new();
+    for step in steps(data) {
+        all.extend(overlay.wake(step.now));
+        assert_rests(overlay.next_wake(), step.now);
+        let outputs = match step.direction {
+            Direction::ClientToServer => overlay.from_client(step.now, step.message.to_vec()),
+            Direction::ServerToClient => overlay.from_server(step.now, step.message.to_vec()),
+        };
+        assert_eq!(outputs.iter().filter(|output| is_fate(output, &step)).count(), 1, "{outputs:?}");
+        all.extend(outputs);
+    }
+    for output in &all {
+        if let Output::Put(_, message) = output {
+            assert_sendable(message);
+        }
+    }
+    all
+}
+
+/// Whether this says what became of the message.
+fn is_fate(output: &Output, step: &Step<'_>) -> bool {
+    match output {
+        Output::Pass(way, message) | Output::Taken(way, message) => {
+            assert_eq!((*way, &message[..]), (step.direction, step.message));
+            true
+        }
+        Output::Changed(message, _) | Output::Kept(message) => {
+            assert_eq!((Direction::ServerToClient, &message[..]), (step.direction, step.message));
+            true
+        }
+        Output::Put(..) | Output::Tell(_) | Output::Fact(_) => false,
+    }
+}

@@ -1,0 +1,37 @@
+//! The built-in server, whatever its host sends: it sends JSON-RPC, rests once it was woken, and does the same again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::server::{Config, Output, Server};
+use mcpreel_fuzz::{assert_rests, assert_sendable, steps};
+use std::time::Duration;
+
+fuzz_target!(|data: &[u8]| assert_eq!(talk(data), talk(data)));
+
+fn talk(data: &[u8]) -> Vec<Output> {
+    let mut server = Server::new(Config::default());
+    let mut all = Vec::new();
+    for step in steps(data) {
+        all.extend(server.wake(step.now));
+        assert_rests(server.next_wake(), step.now);
+        let outputs = server.receive(step.now, step.message);
+        run(&mut server, step.now, &outputs, &mut all);
+        all.extend(outputs);
+    }
+    all.extend(server.end(steps(data).last().map(|step| step.now).unwrap_or_default()));
+    for output in &all {
+        if let Output::Send(message) = output {
+            assert_sendable(message);
+        }
+    }
+    all
+}
+
+/// Every errand is run, every second one in vain.
+fn run(server: &mut Server, now: Duration, outputs: &[Output], all: &mut Vec<Output>) {
+    for output in outputs {
+        let Output::Errand(errand) = output else { continue };
+        let brought = (errand.ticket % 2 == 0).then(|| serde_json::json!({"exit_code": 0, "output": "done"}));
+        all.extend(server.bring(now, errand.ticket, brought));
+    }
+}

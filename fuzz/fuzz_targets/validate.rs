@@ -1,0 +1,35 @@
+//! The validator, the log of operations and the trees of checkpoints over any conversation: the counts fit, and the
+//! same conversation gives the same report.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::session::audit::Audit;
+use mcpreel::session::lineages::Lineages;
+use mcpreel::validate::{Options, Report, Validator};
+use mcpreel_fuzz::{events, steps};
+
+fuzz_target!(|data: &[u8]| {
+    let report = report(data, 3);
+    let not_kept: u64 = report.not_kept.values().sum();
+    assert_eq!(report.errors + report.warnings + report.infos, report.findings.len() as u64 + not_kept);
+    assert_eq!(report.worst().is_none(), report.findings.is_empty());
+    for facts in &report.connections {
+        assert!(facts.exercised.iter().all(|rule| !facts.not_observed.contains(rule)));
+    }
+    let lines = steps(data).count() as u64;
+    assert!(report.findings.iter().all(|finding| finding.seq.is_none_or(|seq| seq < lines)));
+    assert_eq!(self::report(data, 3), report);
+
+    let (mut audit, mut lineages) = (Audit::default(), Lineages::default());
+    events(data, |event| {
+        assert!(audit.take(event).iter().all(|row| row.seq <= event.header.seq));
+        lineages.take(event);
+    });
+    let _ = (audit.finish(), lineages.all().count());
+});
+
+fn report(data: &[u8], most_per_rule: usize) -> Report {
+    let mut validator = Validator::new(Options { most_per_rule });
+    events(data, |event| validator.observe(event));
+    validator.finish()
+}

@@ -1,7 +1,7 @@
 //! What came of a scenario: as text, and as the cases of a JUnit suite.
 
 use super::junit::{self, Case, Outcome};
-use super::line::visible_text;
+use super::line::{duration, visible_text};
 use super::style::Palette;
 use crate::scenario::{Failure, Judged, Problem, Report, Verdict};
 use std::fmt::{self, Write};
@@ -65,14 +65,15 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
     let count = |verdict| report.count(verdict);
     writeln!(
         out,
-        "{style}{word}{style:#} {}: {} of {} expectations held, {} not reached, {} problems; {} steps in {:?}",
+        "{style}{word}{style:#} {}: {} of {} expectations held, {} not reached, {} problems; {} step{} in {}",
         visible_text(&report.name),
         count(Verdict::Passed),
         report.expectations.len(),
         count(Verdict::NotReached),
         report.problems.len(),
         report.steps,
-        report.took,
+        if report.steps == 1 { "" } else { "s" },
+        duration(i64::try_from(report.took.as_nanos()).unwrap_or(i64::MAX)),
     )
 }
 
@@ -133,7 +134,7 @@ faults:
         problem a.yaml  at 0ns: it was not fired: bell ␇
         problem a.yaml  at 2s: the servers were never all connected or given up
         not done a.yaml:7  no message fitted this fault
-        failed nothing ␛ happens: 2 of 3 expectations held, 0 not reached, 2 problems; 0 steps in 2s
+        failed nothing ␛ happens: 2 of 3 expectations held, 0 not reached, 2 problems; 0 steps in 2.00 s
         ");
         let mut all = String::new();
         text(&report(), "a.yaml", true, &Palette::plain(), &mut all).expect("written");

@@ -347,7 +347,7 @@ fn a_hosts_last_line_counts_without_its_end() {
     let messages = [request("initialize"), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})];
     let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
     let words = ["serve", "--scenario", file.to_str().expect("a path")];
-    let played = stage.run(&words, &format!("{lines}{}", request("tools/list")));
+    let played = stage.run(&words, format!("{lines}{}", request("tools/list")));
     assert!(played.code() == 0 && played.out().lines().count() == 2, "{played:?}");
 }
 

@@ -19,6 +19,7 @@ use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::io;
 use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 
 /// Tap, keep, show, check, diff and poke Model Context Protocol traffic.
 ///
@@ -107,6 +108,9 @@ struct Context {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
+    // Whoever started this may ignore the ends of its children, and handed that on. Then nobody is told how a child
+    // ended; with a handler, whatever it does, this process is, and its children begin without.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
     let Cli { everywhere, command } = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage_error(&error),

@@ -710,6 +710,14 @@ fn a_session_that_listens_gives_a_host_a_connection_of_its_own() {
 }
 
 #[test]
+fn the_address_of_a_tap_in_front_of_a_websocket_is_one() {
+    let stage = Stage::new();
+    let _tap = stage.start(&["record", "-o", "t.reel", "--listen", "0", "--url", "ws://127.0.0.1:1/mcp"]);
+    let door = until("the tap", || sessions(&stage).first()?["listen"].as_str().map(str::to_owned));
+    assert!(door.starts_with("ws://127.0.0.1:") && door.ends_with("/mcp"), "{door}");
+}
+
+#[test]
 fn sessions_that_a_host_cannot_join_are_told_with_what_to_do() {
     let stage = Stage::new();
     let host = waiting(&stage, &["--builtin", "memory"]);

@@ -294,6 +294,24 @@ fn over_http_a_cut_ends_the_answer_and_the_session_and_the_host_may_come_back() 
 }
 
 #[test]
+fn over_http_a_host_that_takes_no_events_is_cut_off_in_the_same_way() {
+    let stage = Stage::new();
+    let part = Part::serve(&stage, CUTS, "0", JSON);
+    let session = open(&part);
+    let asks = |accept: &str, message: &Value| {
+        let mut client = Client::connect(part.address().parse().expect("an address"));
+        client.post(&format!("Mcp-Session-Id: {session}\r\nAccept: {accept}\r\n"), &message.to_string());
+        client.reply()
+    };
+    assert!(asks("application/json", &request("tools/list")).body.contains("\"tools\""));
+    let reply = asks("application/json", &request("ping"));
+    assert!(reply.cut && reply.body.is_empty(), "no answer, not even in words: {reply:?}");
+    assert_eq!(asks("application/json", &request("tools/list")).status, 404);
+    part.process.signal("INT");
+    assert_eq!(part.end().0, 1);
+}
+
+#[test]
 fn over_a_socket_a_cut_is_the_end_of_the_stream() {
     let stage = Stage::new();
     let part = Part::serve(&stage, CUTS, "tcp:0", JSON);
@@ -323,12 +341,24 @@ fn over_a_socket_a_cut_is_the_end_of_the_stream() {
 }
 
 #[test]
+fn a_hosts_last_line_counts_without_its_end() {
+    let stage = Stage::new();
+    let file = stage.write("part.yaml", LISTED);
+    let messages = [request("initialize"), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})];
+    let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let words = ["serve", "--scenario", file.to_str().expect("a path")];
+    let played = stage.run(&words, format!("{lines}{}", request("tools/list")));
+    assert!(played.code() == 0 && played.out().lines().count() == 2, "{played:?}");
+}
+
+const LISTED: &str = "name: n\nservers:\n  w: {builtin: {}}\nsteps: []\n\
+    expect:\n  - message: {server: w, direction: c2s, method: tools/list}\n";
+
+#[test]
 fn an_interruption_has_a_report_too_and_a_probe_is_no_host() {
     let stage = Stage::new();
-    let listed = "name: n\nservers:\n  w: {builtin: {}}\nsteps: []\n\
-        expect:\n  - message: {server: w, direction: c2s, method: tools/list}\n";
     for listen in [&["--listen", "0"][..], &[]] {
-        let file = stage.write("part.yaml", listed);
+        let file = stage.write("part.yaml", LISTED);
         let words = ["serve", "--scenario", file.to_str().expect("a path"), "--format", "json"];
         let process = stage.start(&[&words, listen].concat());
         if listen.is_empty() {
@@ -346,7 +376,7 @@ fn an_interruption_has_a_report_too_and_a_probe_is_no_host() {
         assert!(output.code() == 1 && output.err().contains("never all connected"), "{output:?}");
     }
     // A client of both eras asks first which one is spoken here: over HTTP on a connection of its own.
-    let part = Part::serve(&stage, listed, "0", JSON);
+    let part = Part::serve(&stage, LISTED, "0", JSON);
     let listing = stage.run(&["call", "tools/list", "--url", &part.url], "");
     assert_eq!(listing.code(), 0, "{listing:?}");
     assert_eq!(part.end().0, 0);

@@ -119,6 +119,15 @@ fn exit_codes_pass_through() {
 }
 
 #[test]
+fn an_exit_code_passes_through_where_the_client_ignores_the_ends_of_children() {
+    let stage = Stage::new();
+    let script = "trap '' CHLD; exec \"$0\" record -o t.reel -- sh -c 'exit 3'";
+    let output = finish(stage.command(&["sh", "-c", script, env!("CARGO_BIN_EXE_mcpreel")]), Vec::new());
+    assert_eq!(output.code(), 3, "{output:?}");
+    assert_eq!(stage.events("t.reel").pop().expect("events")["data"]["exit_code"], 3);
+}
+
+#[test]
 fn a_death_by_signal_is_a_death_by_signal() {
     for (name, number) in [("KILL", 9), ("TERM", 15), ("SEGV", 11), ("ABRT", 6), ("USR1", 10), ("PIPE", 13)] {
         let (stage, tapped) = same_with_and_without(&sh(&format!("echo said; kill -s {name} $$")), b"");

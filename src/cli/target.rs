@@ -313,9 +313,15 @@ fn out_of_place(option: Option<&str>, with: &str, next: &str) -> Result<(), Comm
 
 /// What a server is called that only its URL names: its machine, or its file.
 fn name_of(url: &str) -> &str {
-    let rest =
-        url.split_once("://").map_or_else(|| url.rsplit(['/', ':']).next(), |(_, rest)| rest.split(['/', ':']).next());
-    let name = rest.filter(|name| !name.is_empty()).unwrap_or("server");
+    let place = url.split_once("://").map(|(_, place)| place).or_else(|| url.strip_prefix("tcp:"));
+    let name = match place {
+        Some(place) => match place.strip_prefix('[') {
+            Some(address) => address.split(']').next(),
+            None => place.split(['/', ':']).next(),
+        },
+        None => url.rsplit(['/', ':']).next(),
+    };
+    let name = name.filter(|name| !name.is_empty()).unwrap_or("server");
     name.strip_suffix(".sock").unwrap_or(name)
 }
 
@@ -366,6 +372,20 @@ pub fn span(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_only_its_url_names_is_called_as_its_machine_or_file() {
+        for (url, name) in [
+            ("https://example.com:8443/mcp", "example.com"),
+            ("ws://[::1]:8080/", "::1"),
+            ("tcp:127.0.0.1:7000", "127.0.0.1"),
+            ("unix:/tmp/mcp.sock", "mcp"),
+            ("env:MEMORY_URL", "MEMORY_URL"),
+            ("http:///", "server"),
+        ] {
+            assert_eq!(name_of(url), name, "{url}");
+        }
+    }
 
     #[test]
     fn a_word_is_a_url_only_as_a_whole() {

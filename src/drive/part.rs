@@ -97,9 +97,10 @@ struct Playing<T> {
     late: mpsc::UnboundedSender<Sent>,
 }
 
-/// Plays a part on the connections that enter, one after another, until the host has gone: it closed its connection,
-/// or it was cut off and nothing is left to do, or no other connection can come. A connection on which nothing was said
-/// but `server/discover` is no host's. The report is the player's.
+/// Plays a part on the connections that enter, each once the one before is over ([`Told::Waits`]), until the host has
+/// gone: it closed its connection, or it was cut off and nothing is left to do. Where no connection can enter any more
+/// the host counts as gone at once, whether it hears and is heard or not. A connection on which nothing was said but
+/// `server/discover` is no host's. The report is the player's.
 pub async fn play(
     part: Part,
     mut entering: mpsc::UnboundedReceiver<Entered>,
@@ -126,9 +127,10 @@ pub async fn play(
             let is_alone = playing.present.is_none();
             tokio::select! {
                 incoming = turn(playing.present.as_mut()) => end = playing.hear(incoming),
-                entered = entering.recv(), if is_alone => match entered {
+                entered = entering.recv() => match entered {
                     Some(entered) => playing.enter(entered),
-                    None => return playing.finish(),
+                    None if is_alone => return playing.finish(),
+                    None => end = Some(End::Left),
                 },
                 sent = delayed.recv() => playing.arrivals.extend(sent),
                 () = sleep_until(due) => outputs = playing.wake(),

@@ -1,7 +1,7 @@
 //! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
 
 use crate::server::{Errand, Fired, Output, Report, Server};
-use crate::wire::LineFramer;
+use crate::wire::{Frame, LineFramer};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -27,11 +27,27 @@ pub enum Arrival {
     End,
 }
 
-/// Reads the host's messages to their end, on a thread of its own.
-pub fn read_messages(mut input: impl Read + Send + 'static, arrivals: Sender<Arrival>) -> io::Result<()> {
+impl Arrival {
+    /// Lets what [`read_messages`] passes on arrive there.
+    pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Option<Vec<u8>>) + Send + 'static {
+        move |message| drop(arrivals.send(message.map_or(Self::End, Self::Message)))
+    }
+}
+
+/// Reads the host's messages to their end, on a thread of its own; each is passed on, and `None` at the end.
+pub fn read_messages(
+    mut input: impl Read + Send + 'static,
+    mut pass_on: impl FnMut(Option<Vec<u8>>) + Send + 'static,
+) -> io::Result<()> {
     std::thread::Builder::new().name("stdin".into()).spawn(move || {
         let mut framer = LineFramer::default();
         let mut chunk = vec![0u8; 64 << 10];
+        let mut pass = |frame: Frame<'_>| {
+            let message = frame.framing.body(frame.payload);
+            if !message.trim_ascii().is_empty() {
+                pass_on(Some(message.to_vec()));
+            }
+        };
         loop {
             let got = match input.read(&mut chunk) {
                 Ok(0) => break,
@@ -39,18 +55,12 @@ pub fn read_messages(mut input: impl Read + Send + 'static, arrivals: Sender<Arr
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
-            framer.push(&chunk[..got], |frame| pass_on(frame.framing.body(frame.payload), &arrivals));
+            framer.push(&chunk[..got], &mut pass);
         }
-        framer.finish(|frame| pass_on(frame.payload, &arrivals));
-        let _ = arrivals.send(Arrival::End);
+        framer.finish(pass);
+        pass_on(None);
     })?;
     Ok(())
-}
-
-fn pass_on(message: &[u8], arrivals: &Sender<Arrival>) {
-    if !message.trim_ascii().is_empty() {
-        let _ = arrivals.send(Arrival::Message(message.to_vec()));
-    }
 }
 
 /// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
@@ -155,7 +165,7 @@ mod tests {
         let input =
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}";
         let (sender, arrivals) = channel();
-        read_messages(&input[..], sender).expect("a thread");
+        read_messages(&input[..], Arrival::of_host(sender)).expect("a thread");
         let mut out = Vec::new();
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some, drop).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
@@ -167,7 +177,8 @@ mod tests {
     fn others_messages_go_out_and_answers_to_them_do_not_come_in() {
         let (sender, arrivals) = channel();
         sender.send(Arrival::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
-        read_messages(&b"{\"id\":\"theirs\",\"result\":{}}"[..], sender).expect("a thread");
+        let answer = &b"{\"id\":\"theirs\",\"result\":{}}"[..];
+        read_messages(answer, Arrival::of_host(sender)).expect("a thread");
         let (mut out, mut facts) = (Vec::new(), 0);
         let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");

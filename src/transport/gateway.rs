@@ -293,10 +293,14 @@ impl Gateway {
         let is_resumable = session.is_resumable();
         if !accepts_events(headers) {
             let is_batch = Envelope::scan(message).kind == MessageKind::Batch;
-            let stream = said.stream;
-            let answer = answers(said, is_batch).await.ok_or_else(gone)?;
-            session.forget(stream);
-            return Ok(answer.response(is_resumable));
+            return match answers(&mut said, is_batch).await {
+                Some(answer) => {
+                    session.forget(said.stream);
+                    Ok(answer.response(is_resumable))
+                }
+                None if said.is_cut() => Ok(cut_off()),
+                None => Err(gone()),
+            };
         }
         let primes = is_resumable && primes(headers);
         let first = match primes {
@@ -451,8 +455,8 @@ struct Answer {
 }
 
 /// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them
-/// has no way to the client.
-async fn answers(mut said: Said, is_batch: bool) -> Option<Answer> {
+/// has no way to the client. `None` where they do not come.
+async fn answers(said: &mut Said, is_batch: bool) -> Option<Answer> {
     let mut all: Vec<Bytes> = Vec::new();
     while let Some(event) = said.recv().await {
         match event.is_answer() {
@@ -466,7 +470,8 @@ async fn answers(mut said: Said, is_batch: bool) -> Option<Answer> {
         _ => vec![&answer[..]],
     });
     let items: Vec<&[u8]> = items.collect();
-    is_batch.then(|| Answer { message: [b"[", &items.join(&b","[..])[..], b"]"].concat().into(), is_made: false })
+    (is_batch && !said.is_cut())
+        .then(|| Answer { message: [b"[", &items.join(&b","[..])[..], b"]"].concat().into(), is_made: false })
 }
 
 impl Answer {
@@ -482,6 +487,17 @@ impl Answer {
         };
         with_json(status, self.message)
     }
+}
+
+/// What breaks the client's connection, as the one to the server broke.
+fn broken() -> BodyError {
+    "the connection to the server broke".into()
+}
+
+/// A response that breaks off before it says anything.
+fn cut_off() -> Response<Body> {
+    let nothing = futures_util::stream::once(async { Err::<Frame<Bytes>, _>(broken()) });
+    Response::new(StreamBody::new(nothing).boxed_unsync())
 }
 
 /// A stream of events as it is sent.
@@ -503,8 +519,7 @@ impl Stream {
             let (mut said, guard) = reading?;
             match said.recv().await {
                 Some(event) => Some((Ok(event.block(is_resumable)), Some((said, guard)))),
-                // The client's connection breaks too.
-                None => said.is_cut().then(|| (Err(BodyError::from("the connection to the server broke")), None)),
+                None => said.is_cut().then(|| (Err(broken()), None)),
             }
         });
         let blocks = futures_util::stream::iter(priming.map(Ok).into_iter().chain(first)).chain(later);

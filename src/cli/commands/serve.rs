@@ -448,7 +448,7 @@ fn run_stdio(
         context.printer.note("this is a server: a host starts it and talks to it on standard input and output");
     }
     let (sender, arrivals) = channel();
-    read_messages(io::stdin(), sender.clone()).map_err(failed)?;
+    read_messages(io::stdin(), Arrival::of_host(sender.clone())).map_err(failed)?;
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
     let helpers = besides.helpers(&mut config);
     let keep = besides.keep.clone();

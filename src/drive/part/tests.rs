@@ -166,3 +166,17 @@ async fn a_host_that_goes_before_the_steps_are_done_is_told() {
     drop(entering);
     assert_eq!(whys(&playing.await.expect("a report")), ["the servers were never all connected or given up"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_only_talks_is_gone_once_nobody_can_enter_any_more() {
+    let stage = Stage::open("steps: []\n");
+    let mut link = stage.enter(1);
+    shake_hands(&mut link).await;
+    // Until its answers, which it does not take, fill the way up to the server's ears.
+    let mut talk = async || tokio::time::timeout(Duration::from_secs(1), say(&mut link, &ping(2))).await.is_ok();
+    while talk().await {}
+    let Stage { entering, playing, .. } = stage;
+    drop(entering);
+    let report = tokio::time::timeout(Duration::from_secs(60), playing).await.expect("it ends").expect("a report");
+    assert!(report.is_passed(), "{report:?}");
+}

@@ -16,6 +16,7 @@ use crate::transport::child::ServerCommand;
 use crate::transport::gateway::{Backend, Gateway, Listener};
 use crate::transport::http::{HttpError, SharedWatch};
 use crate::transport::proxy::Proxy;
+use crate::transport::remote::Carrier;
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::Path;
@@ -48,6 +49,9 @@ async fn proxy(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let (url, door) = (listening.url(&endpoint_path(&remote.url)), listening.door(&endpoint_path(&remote.url)));
+    // A client speaks to the server behind as it would without the tap.
+    let is_websocket = remote.carrier().is_ok_and(|carrier| carrier == Carrier::WebSocket);
+    let door = if is_websocket { door.replacen("http:", "ws:", 1) } else { door };
     let Listener::Http(listener) = listening.listener else {
         let error = CommandError::usage(format!("{url} cannot stand in front of {}", url_name(&remote.url)));
         return Err(error.hint("a proxy speaks HTTP: give --listen a port, or HOST:PORT"));

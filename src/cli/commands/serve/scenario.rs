@@ -1,5 +1,6 @@
 //! `serve --scenario`: the part that one built-in server of a scenario plays by itself, on any transport.
 
+use super::failed;
 use super::keep::Keep;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
@@ -8,6 +9,7 @@ use crate::cli::listening::{self, ListenOptions};
 use crate::cli::{Context, Outcome};
 use crate::drive::part::{self, Entered, Part, Told};
 use crate::drive::plays::{News, Plays};
+use crate::drive::server::read_messages;
 use crate::drive::sessions::Onlook;
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
@@ -16,12 +18,11 @@ use crate::server::Server;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::link::Served;
 use crate::transport::{Incoming, Link};
-use crate::wire::LineFramer;
 use clap::{Args, ValueEnum};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -126,21 +127,23 @@ fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Pa
 
 /// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
 async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> {
-    let (link, hang_up, written) = standard_streams();
+    let (link, written) = standard_streams()?;
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
-    drop(entering);
-    let tell = move |told: Told<'_>| {
-        if let Told::Passes(stream, passing) = told {
-            onlook(stream, passing);
-        }
+    let entrance = Mutex::new(Some(entering));
+    let close = || drop(entrance.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let tell = |told: Told<'_>| match told {
+        Told::Passes(stream, passing) => onlook(stream, passing),
+        // Nobody can come back.
+        Told::Waits => close(),
+        Told::Done(_) => {}
     };
     let (mut playing, mut over) = (pin!(part::play(part, enters, tell)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,
         None => {
-            let _ = hang_up.send(Incoming::Closed).await;
+            close();
             playing.await
         }
     };
@@ -206,29 +209,16 @@ fn oldest(news: &mut mpsc::UnboundedReceiver<News>) -> Option<Report> {
     over.min_by_key(|(number, _)| *number).map(|(_, report)| report)
 }
 
-/// This process's own standard input and output as a link; beside it a way to end it, and the end of all that is
-/// written.
+/// This process's own standard input and output as a link; beside it the end of all that is written.
 ///
 /// Both directions have threads of their own: a host that does not read holds nothing else up.
-fn standard_streams() -> (Link, mpsc::Sender<Incoming>, oneshot::Receiver<()>) {
+fn standard_streams() -> Result<(Link, oneshot::Receiver<()>), CommandError> {
     let (link, Served { mut outgoing, incoming }) = Link::served();
-    let hang_up = incoming.clone();
-    std::thread::spawn(move || {
-        let mut framer = LineFramer::default();
-        let mut chunk = vec![0u8; 64 << 10];
-        let mut stdin = std::io::stdin();
-        while let Ok(got @ 1..) = stdin.read(&mut chunk) {
-            framer.push(&chunk[..got], |frame| {
-                let message = frame.framing.body(frame.payload);
-                if !message.trim_ascii().is_empty() {
-                    let _ = incoming.blocking_send(Incoming::Message(message.to_vec()));
-                }
-            });
-        }
-        let _ = incoming.blocking_send(Incoming::Closed);
-    });
+    let pass_on = move |message: Option<Vec<u8>>| {
+        drop(incoming.blocking_send(message.map_or(Incoming::Closed, Incoming::Message)));
+    };
     let (writes, written) = oneshot::channel::<()>();
-    std::thread::spawn(move || {
+    let write = move || {
         // Dropped after the last.
         let _writes = writes;
         while let Some(mut message) = outgoing.blocking_recv() {
@@ -238,6 +228,8 @@ fn standard_streams() -> (Link, mpsc::Sender<Incoming>, oneshot::Receiver<()>) {
                 return;
             }
         }
-    });
-    (link, hang_up, written)
+    };
+    let writer = std::thread::Builder::new().name("stdout".into());
+    read_messages(std::io::stdin(), pass_on).and_then(|()| writer.spawn(write)).map_err(failed)?;
+    Ok((link, written))
 }

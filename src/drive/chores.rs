@@ -122,8 +122,14 @@ impl Chores {
 
     /// Takes the user's values out of what was said: whoever gets one may repeat it, and what was said is recorded.
     fn without_secrets(&self, mut outcome: Outcome) -> Outcome {
+        let is_cut = outcome.bytes > OUTPUT_KEPT as u64;
         for ((name, _), value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
             outcome.output = outcome.output.replace(value.as_str(), &format!("${{{name}}}"));
+            // Of one that was cut in two, the beginning may be there still.
+            let begins = |(at, _): (usize, char)| outcome.output.ends_with(&value[..at]).then_some(at);
+            if let Some(length) = is_cut.then(|| value.char_indices().rev().find_map(begins)).flatten() {
+                outcome.output.truncate(outcome.output.len() - length);
+            }
         }
         outcome
     }
@@ -309,6 +315,20 @@ mod tests {
         chores.lock().insert(KEY, Stop::Waiting);
         chores.recall(1);
         chores
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_left_where_the_output_was_cut() {
+        let secrets = [(("KEY".to_owned(), "host".to_owned()), "s3cret-värde".to_owned())];
+        let chores = Chores::new(Options { secrets: BTreeMap::from(secrets), ..Options::default() });
+        let said = |output: &str, bytes: u64| {
+            let outcome = Outcome { output: output.into(), bytes, ..Outcome::silent(End::Exited { code: 0 }) };
+            chores.without_secrets(outcome).output
+        };
+        let more = OUTPUT_KEPT as u64 + 1;
+        assert_eq!(said("a s3cret-värde, a s3cret-vä", more), "a ${KEY}, a ");
+        assert_eq!(said("a s3cret-värde", more), "a ${KEY}");
+        assert_eq!(said("all of it: s3", 13), "all of it: s3");
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl ServerCommand {
             std::fs::read_dir(folder).map_err(|error| SpawnError::Folder(folder.clone(), error))?;
         }
         let found = find_program(program, self.cwd.as_deref())?;
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(this_program()?);
         command.arg(TRAMPOLINE).arg(std::process::id().to_string()).arg(found).args(&self.argv);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.cwd {
@@ -70,6 +70,15 @@ impl ServerCommand {
         }
         Ok(command)
     }
+}
+
+/// This program, to be started once more; found too where another version lies in its place by now.
+///
+/// # Errors
+/// The system does not tell.
+pub(super) fn this_program() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
 }
 
 /// Looks a program up as the system would.

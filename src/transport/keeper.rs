@@ -9,6 +9,7 @@
 //!
 //! Never: what the command is for.
 
+use super::child::this_program;
 use super::http::whole;
 use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -93,7 +94,7 @@ impl Reach {
 /// # Errors
 /// This program cannot be found.
 pub fn keeper(argv: &[OsString], limit: Duration, reach: Reach) -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(this_program()?);
     command.arg(GUARD).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
     // What ends its starter's terminal is not for it: it ends by itself.
@@ -174,7 +175,7 @@ fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
 /// Has a keeper do it, and ends what is left where that one did not.
 fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
     let (told, children) = settle(parent)?;
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(this_program()?);
     command.arg(KEEPER).arg(std::process::id().to_string()).args(words).process_group(0);
     let (keeper, alive) = watched(&command.spawn()?)?;
     if !is_over(&alive, Some(&told), Duration::MAX) {
@@ -203,7 +204,7 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Re
 /// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
 /// standard error.
 fn start(argv: &[OsString], reach: Reach) -> io::Result<(Pid, OwnedFd)> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(this_program()?);
     command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     // It ends when the command begins, and says why where it does not.

@@ -213,7 +213,8 @@ impl Target {
 
     /// A session that lives has its server already: what would start or reach one has no effect there.
     fn check_joined(&self) -> Result<(), CommandError> {
-        let next = "the session's server runs already; leave the option out, or start a server after --";
+        let next = "the session's server runs already; leave the option out, start a server after --, or where the \
+                    session listens (`mcpreel sessions`) attach to it with --url";
         out_of_place(self.starting.given().or(self.reaching.given()), "--session", next)
     }
 

@@ -8,7 +8,11 @@ use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
 use jaq_json::{Val, read};
 
 /// What is nested deeper is not read: jaq calls itself for each level, and a peer may nest until the stack is full.
-const DEEPEST: usize = 512;
+const DEEPEST: usize = 10_000;
+/// What is nested deeper than this is read on a thread that has room for it.
+const DEEP: usize = 500;
+/// That room, in bytes; what is not used is not taken from the machine.
+const ROOM: usize = 128 << 20;
 
 /// A compiled program.
 pub struct Jq {
@@ -56,11 +60,22 @@ impl Jq {
         Ok(some && all)
     }
 
-    fn each(&self, text: &[u8], mut take: impl FnMut(Val)) -> Result<(), String> {
+    fn each(&self, text: &[u8], take: impl FnMut(Val) + Send) -> Result<(), String> {
         let depth = json::depth(text);
+        if depth <= DEEP {
+            return self.each_here(text, take);
+        }
         if depth > DEEPEST {
             return Err(format!("it is nested {depth} levels deep, and at most {DEEPEST} are read"));
         }
+        std::thread::scope(|scope| {
+            let roomy = std::thread::Builder::new().stack_size(ROOM);
+            let work = roomy.spawn_scoped(scope, || self.each_here(text, take)).map_err(|error| error.to_string());
+            work?.join().map_err(|_| "the thread for deeply nested events failed".to_owned())?
+        })
+    }
+
+    fn each_here(&self, text: &[u8], mut take: impl FnMut(Val)) -> Result<(), String> {
         let input = read::parse_single(text).map_err(|error| error.to_string())?;
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         for output in self.filter.id.run((context, input)).map(unwrap_valr) {

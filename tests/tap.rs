@@ -236,11 +236,12 @@ fn a_server_deaf_to_the_end_of_input_still_gets_the_signal() {
 #[test]
 fn a_child_that_the_server_leaves_behind_does_not_hold_the_tap() {
     let stage = Stage::new();
-    let script = "(trap '' HUP; while [ ! -e stop ]; do sleep 0.02; done) & echo left; exit 2";
+    // Goes with the stage.
+    stage.write("here", "");
+    let script = "(trap '' HUP; while [ -e here ]; do sleep 0.02; done) & echo left; exit 2";
     let mut tap = start(&stage, script);
     assert_eq!(tap.line(), "left");
     assert_eq!(tap.end().code(), 2);
-    stage.write("stop", "");
 }
 
 #[test]

@@ -8,10 +8,10 @@ for byte. Exit code 0: all figures hold; 1: one does not.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -61,7 +61,7 @@ def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tup
     host = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                             env=os.environ | {"MCPREEL_HOME": home})
     first = last = began
-    prompts = []
+    prompts, peak = [], 0.0
     # The whole conversation is in the pipe's buffer or waits there: the host takes a line when it is free.
     if os.fork() == 0:
         host.stdin.write(lines)
@@ -73,15 +73,22 @@ def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tup
         if found["event"] == "connected":
             first = time.monotonic()
         elif found["event"] == "prompt":
-            prompts.append(json.dumps(found["prompt"]))
+            prompts.append(hashlib.sha256(json.dumps(found["prompt"]).encode()).digest())
         elif found["event"] == "turn":
             last = time.monotonic()
+            if len(prompts) % 100 == 0 or len(prompts) == turns:
+                peak = highest(host.pid)
     host.wait()
     for process in others:
         process.terminate()
         process.wait()
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return len(prompts) / (last - first), peak, prompts
+
+
+def highest(pid: int) -> float:
+    """The most memory that a process has had, in MB: its own, not that of the process which it was forked from."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
 
 
 def main() -> int:

@@ -57,6 +57,13 @@ impl<'a> Server<'a> {
         assert_eq!(made["structuredContent"]["status"], "active", "{made}");
     }
 
+    /// Has a script run that makes the file `begun`, and waits for that.
+    fn begin(&mut self, stage: &Stage, script: &str) {
+        self.subscribe(json!({"type": "bash", "command": script}));
+        self.publish(json!({}));
+        until("it to begin", || stage.path("begun").exists().then_some(()));
+    }
+
     fn publish(&mut self, data: Value) {
         self.tool("emit", json!({"kind": "event", "type": "build.done", "priority": "high", "data": data}));
     }
@@ -234,18 +241,14 @@ fn e33_what_runs_ends_with_its_session_and_with_its_server() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let script = "echo $$ > pid; setsid sleep 600 & echo $! >> pid; touch begun; wait";
-    server.subscribe(json!({"type": "bash", "command": script}));
-    server.publish(json!({}));
-    until("it to begin", || stage.path("begun").exists().then_some(()));
+    server.begin(&stage, script);
     let notes = server.end();
     assert!(notes.last().expect("kept").to_string().contains(r#""outcome":"stopped""#), "{notes:?}");
     assert!(pids(&stage, "pid").iter().all(|pid| !lives(*pid)));
 
     let _ = (std::fs::remove_file(stage.path("begun")), std::fs::remove_file(stage.path("s.reel")));
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
-    server.subscribe(json!({"type": "bash", "command": script}));
-    server.publish(json!({}));
-    until("it to begin", || stage.path("begun").exists().then_some(()));
+    server.begin(&stage, script);
     server.process.signal("KILL");
     until("all to end", || pids(&stage, "pid").iter().all(|pid| !lives(*pid)).then_some(()));
 }
@@ -319,9 +322,7 @@ fn e33_a_keeper_that_is_lost_leaves_nothing_of_its_command() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let script = "setsid sleep 600 & echo $! $$ > pids; echo $PPID > keeper; touch begun; wait";
-    server.subscribe(json!({"type": "bash", "command": script}));
-    server.publish(json!({}));
-    until("it to begin", || stage.path("begun").exists().then_some(()));
+    server.begin(&stage, script);
     // As the system does where memory runs out.
     let keeper = pids(&stage, "keeper")[0].to_string();
     assert!(Command::new("kill").args(["-KILL", &keeper]).status().expect("it runs").success());

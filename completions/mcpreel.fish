@@ -530,10 +530,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and not __fish_s
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and not __fish_seen_subcommand_from watch help" -f -a "watch" -d 'Subscribe to events and print each as one JSON object a line, as it comes'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and not __fish_seen_subcommand_from watch help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l tag -d 'Only events with this tag (repeatable: any of them)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l priority -d 'Only events of this priority (repeatable: any of them)' -r -f -a "low\t''
-normal\t''
-high\t''
-critical\t''"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l priority -d 'Only events of this priority (repeatable: any of them)' -r -f -a "low\t'It can wait'
+normal\t'As most are'
+high\t'Soon'
+critical\t'At once'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l cron -d 'Have events gathered and delivered on this schedule' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l at -d 'Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timezone -d 'The time zone of --cron or --at, as an IANA name' -r

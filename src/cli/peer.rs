@@ -3,7 +3,7 @@
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
 use super::printer::note;
-use super::target::{Target, TargetKind, span};
+use super::target::{Target, TargetKind, refuse, span};
 use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
@@ -118,9 +118,8 @@ impl ClientOptions {
 
     /// What one joins was agreed on by others, and is recorded by them.
     pub fn check_joined(&self) -> Result<(), CommandError> {
-        if self.record.is_some() {
-            return Err(out_of_place("--record", "the session has its own reel already"));
-        }
+        let record = self.record.as_ref().map(|_| "--record");
+        refuse(record, "--session", "the session has its own reel already")?;
         self.check_agreed()
     }
 
@@ -131,13 +130,8 @@ impl ClientOptions {
             ("--protocol-version", self.protocol_version.is_some(), "client and server agreed on the session's"),
             ("--root", !self.roots.is_empty(), "the session's own client answers for its roots"),
         ];
-        let found = given.into_iter().find(|option| option.1);
-        found.map_or(Ok(()), |(option, _, why)| Err(out_of_place(option, why)))
+        given.into_iter().try_for_each(|(option, is_given, why)| refuse(is_given.then_some(option), "--session", why))
     }
-}
-
-fn out_of_place(option: &str, why: &str) -> CommandError {
-    CommandError::usage(format!("{option} makes no sense with --session")).hint(why)
 }
 
 fn root_uri(root: &str) -> String {

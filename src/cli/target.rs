@@ -215,19 +215,19 @@ impl Target {
     fn check_joined(&self) -> Result<(), CommandError> {
         let next = "the session's server runs already; leave the option out, start a server after --, or where the \
                     session listens (`mcpreel sessions`) attach to it with --url";
-        out_of_place(self.starting.given().or(self.reaching.given()), "--session", next)
+        refuse(self.starting.given().or(self.reaching.given()), "--session", next)
     }
 
     /// A server that is started is spoken to without HTTP: what belongs to that has no effect there.
     fn check_started(&self) -> Result<(), CommandError> {
         let next = "it belongs to a server that is reached over HTTP, with --url; a variable for a command is -e";
-        out_of_place(self.reaching.given(), "a server's command", next)
+        refuse(self.reaching.given(), "a server's command", next)
     }
 
     /// A server that is attached to runs already.
     fn check_attached(&self) -> Result<(), CommandError> {
         let next = "it belongs to a server that is started; a header for one that is reached over HTTP is -H";
-        out_of_place(self.starting.given(), "a server's URL", next)
+        refuse(self.starting.given(), "a server's URL", next)
     }
 
     /// A server of a client's configuration, with the options that go with it; those win over what stands there.
@@ -307,9 +307,9 @@ fn meant<'a>(
     }
 }
 
-/// Refuses an option where it has no effect.
-fn out_of_place(option: Option<&str>, with: &str, next: &str) -> Result<(), CommandError> {
-    option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} makes no sense with {with}")).hint(next)))
+/// Refuses an option, where it is given, that has no effect there.
+pub fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
+    option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} makes no sense with {with}")).hint(hint)))
 }
 
 /// What a server is called that only its URL names: its machine, or its file.

@@ -4,7 +4,7 @@ mod watch;
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 /// Subscribe to a server's events (MCPE).
 #[derive(Debug, Subcommand)]
@@ -19,5 +19,30 @@ pub enum EventsCommand {
 pub fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         EventsCommand::Watch(args) => watch::run(args, context),
+    }
+}
+
+/// How urgent an event is (seed 004).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Priority {
+    /// It can wait.
+    Low,
+    /// As most are.
+    Normal,
+    /// Soon.
+    High,
+    /// At once.
+    Critical,
+}
+
+impl Priority {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `events watch`: a subscription whose events are printed as they come.
 
+use super::Priority;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::follow::notifications;
 use crate::cli::peer::{self, ClientOptions, Peer};
@@ -11,7 +12,7 @@ use crate::extension::tool_outcome;
 use crate::host::client::{Handshake, Output, Params};
 use crate::render::line::visible_text;
 use crate::wire::Envelope;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -74,25 +75,6 @@ pub struct WatchArgs {
     client: ClientOptions,
     #[command(flatten)]
     target: Target,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Priority {
-    Low,
-    Normal,
-    High,
-    Critical,
-}
-
-impl Priority {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Normal => "normal",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
 }
 
 impl WatchArgs {

@@ -1,12 +1,13 @@
 //! `fire event`: an event for whoever has subscribed to its type (seed 004).
 
 use super::emit::{self, Beside, Emission, Ways};
+use crate::cli::commands::events::Priority;
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
 use crate::extension::Declared;
 use crate::extension::mcpe::EVENT;
 use crate::server::Fired;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 /// Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for.
@@ -42,18 +43,6 @@ pub struct EventArgs {
     ways: Ways,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Priority {
-    /// It can wait.
-    Low,
-    /// As most are.
-    Normal,
-    /// Soon.
-    High,
-    /// At once.
-    Critical,
-}
-
 pub fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
@@ -65,12 +54,11 @@ impl Emission for EventArgs {
 
     fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
         let data = Value::Object(values::object(&self.data)?);
-        let priority = self.priority.and_then(|it| it.to_possible_value()).map(|it| json!(it.get_name()));
         let members = [
             ("type", Some(json!(self.event_type))),
             ("data", (!self.data.is_empty()).then_some(data)),
             ("tags", (!self.tags.is_empty()).then(|| json!(self.tags))),
-            ("priority", priority),
+            ("priority", self.priority.map(|priority| json!(priority.name()))),
             ("sourceEventId", self.source_event_id.as_ref().map(|id| json!(id))),
         ];
         let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

@@ -2,7 +2,8 @@
 
 use super::event::{EventHeader, EventKind};
 use crate::wire::MessageKind;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// Where a group begins.
@@ -46,18 +47,16 @@ mod packed {
             }
 
             fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                let (entries, rest) = bytes.as_chunks::<32>();
-                if !rest.is_empty() {
+                let (words, rest) = bytes.as_chunks::<8>();
+                let (entries, more) = words.as_chunks::<4>();
+                if !(rest.is_empty() && more.is_empty()) {
                     return Err(E::invalid_length(bytes.len(), &self));
                 }
-                let word = |entry: &[u8; 32], at: usize| {
-                    entry[at..at + 8].iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+                let entry = |&[offset, seq, first, last]: &[[u8; 8]; 4]| {
+                    let (first, last) = (i64::from_le_bytes(first), i64::from_le_bytes(last));
+                    GroupEntry(u64::from_le_bytes(offset), u64::from_le_bytes(seq), first, last)
                 };
-                let signed = |entry: &[u8; 32], at: usize| word(entry, at) as i64;
-                Ok(entries
-                    .iter()
-                    .map(|entry| GroupEntry(word(entry, 0), word(entry, 8), signed(entry, 16), signed(entry, 24)))
-                    .collect())
+                Ok(entries.iter().map(entry).collect())
             }
         }
 
@@ -108,17 +107,53 @@ impl Index {
     pub fn start_group(&mut self, offset: u64, first_seq: u64, time: i64) {
         self.groups.push(GroupEntry(offset, first_seq, time, time));
     }
+}
 
+/// The groups of an index, without the rest of it: a seek should not cost what a reel of many streams has to tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups(Vec<GroupEntry>);
+
+impl Groups {
     /// The group that holds the event numbered `seq`, or the last one before it.
-    pub fn group_of_seq(&self, seq: u64) -> Option<GroupEntry> {
-        let after = self.groups.partition_point(|group| group.1 <= seq);
-        self.groups.get(after.saturating_sub(1)).copied()
+    pub fn with_seq(&self, seq: u64) -> Option<GroupEntry> {
+        let after = self.0.partition_point(|group| group.1 <= seq);
+        self.0.get(after.saturating_sub(1)).copied()
     }
 
     /// The first group with an event at `time` or later; the last group where there is none.
-    pub fn group_of_time(&self, time: i64) -> Option<GroupEntry> {
+    pub fn with_time(&self, time: i64) -> Option<GroupEntry> {
         // Not a binary search: in a reel made of several others, times need not run in order.
-        self.groups.iter().find(|group| group.3 >= time).or(self.groups.last()).copied()
+        self.0.iter().find(|group| group.3 >= time).or(self.0.last()).copied()
+    }
+}
+
+impl<'de> Deserialize<'de> for Groups {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        #[derive(Deserialize)]
+        struct Packed(#[serde(with = "packed")] Vec<GroupEntry>);
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Groups;
+
+            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("the map of an index")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Groups, A::Error> {
+                while let Some(key) = members.next_key::<String>()? {
+                    if key == "groups" {
+                        // What follows is not even looked at.
+                        return members.next_value().map(|Packed(groups)| Groups(groups));
+                    }
+                    members.next_value::<IgnoredAny>()?;
+                }
+                Err(A::Error::missing_field("groups"))
+            }
+        }
+
+        from.deserialize_map(Members)
     }
 }
 

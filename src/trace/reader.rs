@@ -9,9 +9,10 @@ use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
     decode_trailer,
 };
-use super::index::Index;
+use super::index::{Groups, Index};
 use super::input::{Input, InputCursor};
 use super::record::{self, Methods, Position};
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -241,7 +242,7 @@ impl ReelReader {
     /// The index in the footer: read from the file's end at once, or met by reading on.
     pub fn index(&mut self) -> io::Result<Option<&Index>> {
         if self.index.is_none() {
-            self.index = self.read_index()?;
+            self.index = self.read_footer()?;
         }
         Ok(self.index.as_ref())
     }
@@ -255,7 +256,8 @@ impl ReelReader {
         Ok(decode_trailer(&trailer).is_some())
     }
 
-    fn read_index(&mut self) -> io::Result<Option<Index>> {
+    /// The index, or as much of it as a type takes, from the file's end.
+    fn read_footer<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Input::File(file) = &self.input else { return Ok(None) };
         let length = file.metadata()?.len();
         let Some(at) = length.checked_sub(TRAILER_LEN as u64) else { return Ok(None) };
@@ -277,8 +279,8 @@ impl ReelReader {
 
     /// Goes to the group that holds the event numbered `seq`. Blocks before the event may still come.
     pub fn seek_seq(&mut self, seq: u64) -> io::Result<()> {
-        let group = match self.index()? {
-            Some(index) => index.group_of_seq(seq).map(|group| (group.0, group.1)),
+        let group = match self.read_footer::<Groups>()? {
+            Some(groups) => groups.with_seq(seq).map(|group| (group.0, group.1)),
             None => self.scan_groups(|header, _| header.first_seq <= seq)?,
         };
         self.go_to(group);
@@ -287,8 +289,8 @@ impl ReelReader {
 
     /// Goes to the first group with an event at `time` or later. Earlier events may still come.
     pub fn seek_time(&mut self, time: i64) -> io::Result<()> {
-        let group = match self.index()? {
-            Some(index) => index.group_of_time(time).map(|group| (group.0, group.1)),
+        let group = match self.read_footer::<Groups>()? {
+            Some(groups) => groups.with_time(time).map(|group| (group.0, group.1)),
             // Times run nearly in order; the group before the first that begins later holds the place.
             None => self.scan_groups(|header, _| header.first_time <= time)?,
         };

@@ -1,5 +1,6 @@
 //! The reel as a whole: what was written is read, whatever happens to the file.
 
+use super::index::{GroupEntry, Groups};
 use super::rebuild::build_index;
 use super::*;
 use crate::wire::{Direction, Framing, MessageKind};
@@ -156,6 +157,30 @@ fn seeking_finds_the_group_with_and_without_an_index() {
             }
         }
     }
+}
+
+#[test]
+fn a_seek_takes_the_groups_wherever_they_stand_in_the_index() {
+    let entry: Vec<u8> = [60u64, 0, 5, 9, 700, 3, 10, 20].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let groups = |bytes: &[u8]| ("groups".to_owned(), ciborium::Value::Bytes(bytes.to_vec()));
+    let other = || ("later".to_owned(), ciborium::Value::Array(vec![1.into(), "groups".into()]));
+    let parsed = |members: Vec<(String, ciborium::Value)>| {
+        let members = members.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&ciborium::Value::Map(members), &mut bytes).expect("a Vec takes all");
+        ciborium::from_reader::<Groups, _>(&bytes[..])
+    };
+    for members in [vec![groups(&entry), other()], vec![other(), groups(&entry)]] {
+        let groups = parsed(members).expect("an index");
+        let numbers = |found: Option<GroupEntry>| found.map(|group| (group.0, group.1));
+        assert_eq!(numbers(groups.with_seq(2)), Some((60, 0)));
+        assert_eq!(numbers(groups.with_seq(3)), Some((700, 3)));
+        assert_eq!(numbers(groups.with_time(9)), Some((60, 0)));
+        assert_eq!(numbers(groups.with_time(10)), Some((700, 3)));
+        assert_eq!(numbers(groups.with_time(21)), Some((700, 3)));
+    }
+    assert!(parsed(vec![other()]).is_err(), "without groups");
+    assert!(parsed(vec![groups(&entry[1..])]).is_err(), "no whole entries");
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub struct WriterOptions {
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        Self { level: 3, group_bytes: 1 << 20, segment_bytes: 64 << 10, window_log: 20 }
+        Self { level: 5, group_bytes: 512 << 10, segment_bytes: 64 << 10, window_log: 19 }
     }
 }
 

@@ -15,22 +15,27 @@ pub struct WriterOptions {
     pub level: i32,
     /// Payload bytes after which a group ends: the unit of random access and of loss by damage.
     pub group_bytes: u64,
-    /// Payload bytes after which a segment is written: the unit of loss by a kill.
+    /// Payload bytes after which a segment is written: the unit of loss by a kill. [`RECORD_BYTES`] end one too.
     pub segment_bytes: usize,
     /// zstd window, as a power of two.
     pub window_log: u32,
+    /// zstd's table of positions, as a power of two; 0 for the level's own.
+    pub hash_log: u32,
+    /// How many positions zstd tries, as a power of two; 0 for the level's own.
+    pub search_log: u32,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        Self { level: 5, group_bytes: 512 << 10, segment_bytes: 64 << 10, window_log: 19 }
+        // Half the table that the level would take and twice the search: smaller in memory and in the file.
+        Self { level: 5, group_bytes: 512 << 10, segment_bytes: 256 << 10, window_log: 19, hash_log: 18, search_log: 4 }
     }
 }
 
 impl WriterOptions {
     /// Smaller and slower: for reels that are kept.
     pub fn compact() -> Self {
-        Self { level: 9, group_bytes: 4 << 20, segment_bytes: 512 << 10, window_log: 22 }
+        Self { level: 9, group_bytes: 4 << 20, segment_bytes: 512 << 10, window_log: 22, hash_log: 0, search_log: 0 }
     }
 }
 
@@ -52,6 +57,9 @@ pub struct NewEvent<'a> {
     /// The exact bytes.
     pub payload: &'a [u8],
 }
+
+/// Record bytes after which a segment is written: thousands of short events are much memory for who reads them.
+const RECORD_BYTES: usize = 64 << 10;
 
 /// The longest payload of one event.
 pub const PAYLOAD_LIMIT: usize = 1 << 30;
@@ -112,7 +120,7 @@ impl<W: Write> ReelWriter<W> {
             offset: 0,
             seq: 0,
             records_encoder: records_encoder(options.level)?,
-            payload_encoder: encoder(options.level, options.window_log)?,
+            payload_encoder: payload_encoder(&options)?,
             methods: MethodTable::default(),
             segment: Pending::default(),
             group_bytes: 0,
@@ -366,6 +374,13 @@ fn encoder(level: i32, window_log: u32) -> io::Result<Encoder<'static>> {
     let mut encoder = Encoder::new(level)?;
     encoder.set_parameter(CParameter::WindowLog(window_log))?;
     encoder.set_parameter(CParameter::ContentSizeFlag(false))?;
+    Ok(encoder)
+}
+
+fn payload_encoder(options: &WriterOptions) -> io::Result<Encoder<'static>> {
+    let mut encoder = encoder(options.level, options.window_log)?;
+    encoder.set_parameter(CParameter::HashLog(options.hash_log))?;
+    encoder.set_parameter(CParameter::SearchLog(options.search_log))?;
     Ok(encoder)
 }
 

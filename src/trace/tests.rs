@@ -160,6 +160,20 @@ fn seeking_finds_the_group_with_and_without_an_index() {
 }
 
 #[test]
+fn short_events_end_a_segment_by_their_records() {
+    let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, b"{}".to_vec());
+    let bytes = write(&vec![event; 30_000], WriterOptions::default());
+    let mut reader = from_bytes(&bytes).expect("a reel");
+    let mut counts = Vec::new();
+    while let Some(Item::Block(block)) = reader.next().expect("reading works") {
+        counts.push(block.headers.len());
+    }
+    assert_eq!(counts.iter().sum::<usize>(), 30_000);
+    // 64 KiB of records, each of seven bytes at least.
+    assert!(counts.len() > 3 && counts.iter().all(|count| *count <= (64 << 10) / 7 + 1), "{counts:?}");
+}
+
+#[test]
 fn a_seek_takes_the_groups_wherever_they_stand_in_the_index() {
     let entry: Vec<u8> = [60u64, 0, 5, 9, 700, 3, 10, 20].iter().flat_map(|word| word.to_le_bytes()).collect();
     let groups = |bytes: &[u8]| ("groups".to_owned(), ciborium::Value::Bytes(bytes.to_vec()));

@@ -15,7 +15,7 @@ pub struct WriterOptions {
     pub level: i32,
     /// Payload bytes after which a group ends: the unit of random access and of loss by damage.
     pub group_bytes: u64,
-    /// Payload bytes after which a segment is written: the unit of loss by a kill. [`RECORD_BYTES`] end one too.
+    /// Payload bytes after which a segment is written: the unit of loss by a kill. 64 KiB of records end one too.
     pub segment_bytes: usize,
     /// zstd window, as a power of two.
     pub window_log: u32,
@@ -216,7 +216,7 @@ impl<W: Write> ReelWriter<W> {
         // Records count too: many events with short payloads must not make a group without end.
         self.group_bytes += u64::from(len) + record_len as u64;
         if segment.payload_raw as usize >= self.options.segment_bytes
-            || segment.records.len() >= self.options.segment_bytes
+            || segment.records.len() >= self.options.segment_bytes.min(RECORD_BYTES)
         {
             self.flush()?;
         }

@@ -455,10 +455,10 @@ fn a_disk_that_fills_up_costs_only_what_did_not_fit_and_that_is_counted() {
     let stage = Stage::new();
     // What cannot be compressed, so that the limit is soon reached.
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let input: String = noise(120_000).chunks(400).map(|piece| format!("{{\"n\":\"{}\"}}\n", hex(piece))).collect();
-    // A file may grow to 64 KiB; the signal that goes with that limit is ignored, as a full disk sends none.
+    let input: String = noise(1_200_000).chunks(400).map(|piece| format!("{{\"n\":\"{}\"}}\n", hex(piece))).collect();
+    // A file may grow to 512 KiB, some segments; the signal that goes with that limit is ignored, as a full disk sends none.
     let script =
-        format!("trap '' XFSZ; ulimit -f 128; exec {} record -o t.reel -- sh -c 'cat; exit 9'", common::BINARY);
+        format!("trap '' XFSZ; ulimit -f 1024; exec {} record -o t.reel -- sh -c 'cat; exit 9'", common::BINARY);
     let output = finish(stage.command(&sh(&script)), input.clone().into_bytes());
     assert_same("the traffic", &output.stdout, input.as_bytes());
     assert_eq!(output.code(), 9, "{output:?}");
@@ -469,10 +469,12 @@ fn a_disk_that_fills_up_costs_only_what_did_not_fit_and_that_is_counted() {
     let gaps: Vec<&Value> = events.iter().filter(|event| event["event"] == "gap").collect();
     assert!(!gaps.is_empty(), "{output:?}");
     let lost: u64 = gaps.iter().filter_map(|gap| gap["data"]["events"].as_u64()).sum();
-    // 300 lines each way, and the stream's two ends.
+    // 3,000 lines each way, and the stream's two ends.
     let kept = (events.len() - 1 - gaps.len()) as u64;
-    assert_eq!(kept + lost, 602, "{kept} kept, {lost} counted as lost");
+    assert_eq!(kept + lost, 6_002, "{kept} kept, {lost} counted as lost");
     let messages = events.iter().filter(|event| event["event"] == "message").count();
+    // Half a mebibyte less a segment's worth, at some 600 bytes a message.
+    assert!(messages > 500, "{messages} of 6,000 kept");
     let info = stage.info("t.reel");
     assert_eq!(info["kinds"]["message"]["count"], messages, "the index counts what is there");
     assert_eq!(info["events"], events.len() - 1);

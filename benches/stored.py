@@ -1,5 +1,6 @@
 """Figures of the reel: its size, passes over it, seeking in it, and starting at all."""
 
+import base64
 import json
 import random
 import statistics
@@ -15,6 +16,7 @@ from workload import Timestamps, event_head, reel_line
 
 SEEKS = 50
 STARTS = 200
+LARGE_MESSAGES = 200
 FILTER = "method:tools/call"
 JQ_FILTER = 'select(.message.method=="tools/call")'
 SIDES = {"client_to_server": "c", "server_to_client": "s"}
@@ -192,9 +194,39 @@ def startup(ctx: Context) -> list[Row]:
 
 
 def memory(ctx: Context) -> list[Row]:
-    _, found = ctx.runner.report([ctx.drain, "0", *ctx.ours("show", ctx.reel)])
-    if found["lines"] < ctx.messages:
-        raise BenchError(f"`show` printed {found['lines']} lines for {ctx.messages} messages")
+    large, reel = large_messages(ctx.fresh("large.ndjson")), ctx.fresh("large.reel")
+    rows = [
+        peak_row(ctx, "peak RSS of show, whole reel", ctx.messages, "show", ctx.reel),
+        peak_row(ctx, "peak RSS of the tap, 1 MiB a message", LARGE_MESSAGES,
+                 "record", "-o", reel, "--", "cat", large),
+        peak_row(ctx, "peak RSS of show, 1 MiB a message", LARGE_MESSAGES, "show", reel),
+        peak_row(ctx, "peak RSS of show --full, 1 MiB a message", LARGE_MESSAGES,
+                 "show", "--full", "--no-fold", "--color", "never", reel),
+    ]
+    large.unlink()
+    return rows
+
+
+def peak_row(ctx: Context, figure: str, lines: int, *words: object) -> Row:
+    """The most memory that a command of ours has, which must print so many lines at least."""
+    _, found = ctx.runner.report([ctx.drain, "0", *ctx.ours(*words)])
+    if found["lines"] < lines:
+        raise BenchError(f"{figure}: {found['lines']} lines were printed for {lines} messages")
     peak = found["max_rss_kib"] * 1024
-    return [Row("peak RSS of show, whole reel", size(peak), target=at_most(16, "MB"),
-                value=peak / 1e6)]
+    return Row(figure, size(peak), target=at_most(16, "MB"), value=peak / 1e6)
+
+
+def large_messages(path: Path) -> Path:
+    """Messages of just 1 MiB; every other one can hardly be compressed."""
+    rng = random.Random(1)
+    head, tail = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"', '"}}'
+    room = (1 << 20) - len(head) - len(tail)
+    words = "the quick brown fox jumps over a lazy dog and does it again ".split()
+    with open(path, "w", encoding="utf-8") as file:
+        for number in range(LARGE_MESSAGES):
+            if number % 2:
+                data = base64.b64encode(rng.randbytes(room)).decode()
+            else:
+                data = " ".join(rng.choices(words, k=room // 2))
+            file.write(head + data[:room] + tail + "\n")
+    return path

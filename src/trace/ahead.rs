@@ -9,12 +9,17 @@ const DEPTH: usize = 2;
 /// A batch is handed over when it holds so many bytes: waking a thread costs more than working on a small block.
 const BATCH_BYTES: usize = 256 << 10;
 
+/// What is larger than this is not read ahead: the next batch waits until it is done with, so that memory holds one.
+const LARGE: usize = 512 << 10;
+
 /// What the thread hands over: items, and the method names that were met in them for the first time.
 type Handed = io::Result<(Vec<Item>, Vec<Box<str>>)>;
 
 /// A reader that works ahead.
 pub struct AheadReader {
     items: Receiver<Handed>,
+    /// Told whenever another batch is asked for.
+    asked: Sender<()>,
     batch: std::vec::IntoIter<Item>,
     spent: Sender<Block>,
     methods: Vec<Box<str>>,
@@ -25,10 +30,12 @@ impl AheadReader {
     pub fn start(reader: ReelReader) -> io::Result<Self> {
         let (sender, items) = sync_channel(DEPTH);
         let (spent, returned) = channel();
+        let (asked, wanted) = channel();
         let methods = reader.methods().to_vec();
         let known = methods.len();
-        std::thread::Builder::new().name("reader".into()).spawn(move || read(reader, known, &sender, &returned))?;
-        Ok(Self { items, batch: Vec::new().into_iter(), spent, methods })
+        let work = move || read(reader, known, &sender, &wanted, &returned);
+        std::thread::Builder::new().name("reader".into()).spawn(work)?;
+        Ok(Self { items, asked, batch: Vec::new().into_iter(), spent, methods })
     }
 
     /// The next item; `None` at the end.
@@ -38,6 +45,8 @@ impl AheadReader {
             if let Some(item) = self.batch.next() {
                 return Ok(Some(item));
             }
+            // A reader that is gone has left all it had.
+            let _ = self.asked.send(());
             let Ok(handed) = self.items.recv() else { return Ok(None) };
             let (items, new) = handed?;
             self.methods.extend(new);
@@ -56,9 +65,16 @@ impl AheadReader {
     }
 }
 
-fn read(mut reader: ReelReader, mut known: usize, items: &SyncSender<Handed>, returned: &Receiver<Block>) {
+fn read(
+    mut reader: ReelReader,
+    mut known: usize,
+    items: &SyncSender<Handed>,
+    wanted: &Receiver<()>,
+    returned: &Receiver<Block>,
+) {
+    let (mut given, mut asked) = (0, 0);
     loop {
-        let (batch, more) = match next_batch(&mut reader, returned) {
+        let (batch, bytes, more) = match next_batch(&mut reader, returned) {
             Ok(batch) => batch,
             Err(error) => {
                 let _ = items.send(Err(error));
@@ -70,21 +86,29 @@ fn read(mut reader: ReelReader, mut known: usize, items: &SyncSender<Handed>, re
         if items.send(Ok((batch, new))).is_err() || !more {
             return;
         }
+        given += 1;
+        asked += wanted.try_iter().count();
+        while bytes > LARGE && asked <= given {
+            if wanted.recv().is_err() {
+                return;
+            }
+            asked += 1;
+        }
     }
 }
 
-/// The next items, and whether there may be more.
-fn next_batch(reader: &mut ReelReader, returned: &Receiver<Block>) -> io::Result<(Vec<Item>, bool)> {
+/// The next items, their bytes, and whether there may be more.
+fn next_batch(reader: &mut ReelReader, returned: &Receiver<Block>) -> io::Result<(Vec<Item>, usize, bool)> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     while bytes < BATCH_BYTES {
         if let Ok(block) = returned.try_recv() {
             reader.recycle(block);
         }
-        let Some(item) = reader.next()? else { return Ok((batch, false)) };
+        let Some(item) = reader.next()? else { return Ok((batch, bytes, false)) };
         if let Item::Block(block) = &item {
             bytes += block.size();
         }
         batch.push(item);
     }
-    Ok((batch, true))
+    Ok((batch, bytes, true))
 }

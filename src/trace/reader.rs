@@ -140,6 +140,9 @@ pub struct ReelReader {
 /// Read ahead at each segment: its header and, most often, all its records.
 const READ_AHEAD: usize = 2 << 10;
 
+/// A buffer that one large message made larger than this is made smaller again.
+const KEEP: usize = 512 << 10;
+
 /// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
 const RECORDS_LIMIT: u32 = 16 << 20;
 
@@ -485,6 +488,8 @@ impl ReelReader {
                 return Ok(Err(reason));
             }
             self.parts_taken += 1;
+            self.scratch.clear();
+            self.scratch.shrink_to(KEEP);
         }
         block.loaded = true;
         Ok(Ok(()))
@@ -492,7 +497,6 @@ impl ReelReader {
 
     /// Gives a block back, so that its memory serves again.
     pub fn recycle(&mut self, mut block: Block) {
-        const KEEP: usize = 2 << 20;
         block.payload.shrink_to(KEEP);
         self.spare = Some(block);
     }

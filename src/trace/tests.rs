@@ -160,6 +160,34 @@ fn seeking_finds_the_group_with_and_without_an_index() {
 }
 
 #[test]
+fn large_blocks_are_read_ahead_one_by_one_whether_they_are_given_back_or_not() {
+    let payload = |number: usize| vec![b'a' + number as u8 % 26; if number % 3 == 0 { 700 << 10 } else { 20 }];
+    let events: Vec<Stored> = (0..20)
+        .map(|at| (at, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, payload(at as usize)))
+        .collect();
+    let bytes = write(&events, WriterOptions::default());
+    for gives_back in [true, false] {
+        let reader = from_bytes(&bytes).expect("a reel").with_payloads();
+        let mut reader = AheadReader::start(reader).expect("a thread");
+        let mut found = 0;
+        while let Some(item) = reader.next().expect("reading works") {
+            let Item::Block(block) = item else { panic!("{item:?}") };
+            for event in block.events() {
+                assert!(event.payload == payload(found), "event {found}");
+                found += 1;
+            }
+            if gives_back {
+                reader.recycle(block);
+            }
+        }
+        assert_eq!(found, events.len());
+    }
+    // One that nobody reads to its end leaves no thread that waits.
+    let mut reader = AheadReader::start(from_bytes(&bytes).expect("a reel").with_payloads()).expect("a thread");
+    assert!(matches!(reader.next(), Ok(Some(Item::Block(_)))));
+}
+
+#[test]
 fn short_events_end_a_segment_by_their_records() {
     let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, b"{}".to_vec());
     let bytes = write(&vec![event; 30_000], WriterOptions::default());

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 /// So much is handed over at once: waking a thread costs more than laying out a small message.
 const HANDED_OVER: usize = 128 << 10;
-/// A buffer is made smaller where one message made it larger than this.
+/// A buffer is made smaller where one message made it larger than this, and what comes next waits until that is printed.
 const LARGEST_KEPT: usize = 256 << 10;
 
 /// What is to be printed: text as it is, and messages that are to be laid out, in order.
@@ -24,6 +24,10 @@ impl Sheet {
     /// Adds a message that is to be laid out.
     pub fn message(&mut self, body: &[u8]) {
         self.ends.push((self.text.len(), false));
+        if body.len() > LARGEST_KEPT {
+            // No more than it takes: a buffer that doubles would end up with twice as much.
+            self.text.reserve_exact(body.len() + 1);
+        }
         self.text.extend_from_slice(body);
         self.ends.push((self.text.len(), true));
     }
@@ -54,6 +58,8 @@ pub struct Press {
     sheet: Sheet,
     ready: Option<SyncSender<Sheet>>,
     spent: Receiver<Sheet>,
+    /// How many sheets were handed over and have not come back.
+    away: usize,
     worker: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -65,7 +71,7 @@ impl Press {
         let (back, spent) = channel();
         let work = move || work(layout, out, &sheets, &back);
         let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
-        Ok(Self { sheet: Sheet::default(), ready: Some(ready), spent, worker: Some(worker) })
+        Ok(Self { sheet: Sheet::default(), ready: Some(ready), spent, away: 0, worker: Some(worker) })
     }
 
     /// Prints what `write` puts on the sheet.
@@ -78,12 +84,17 @@ impl Press {
     }
 
     fn hand_over(&mut self) -> io::Result<()> {
-        let next = self.spent.try_recv().unwrap_or_default();
+        let is_large = self.sheet.text.len() > LARGEST_KEPT;
+        let next = self.spent.try_recv().inspect(|_| self.away -= 1).unwrap_or_default();
         let sheet = std::mem::replace(&mut self.sheet, next);
-        match self.ready.as_ref().map(|ready| ready.send(sheet)) {
-            Some(Ok(())) => Ok(()),
-            _ => self.end(),
+        let Some(Ok(())) = self.ready.as_ref().map(|ready| ready.send(sheet)) else { return self.end() };
+        self.away += 1;
+        while is_large && self.away > 0 {
+            let Ok(sheet) = self.spent.recv() else { return self.end() };
+            self.away -= 1;
+            self.sheet = sheet;
         }
+        Ok(())
     }
 
     /// Prints what is left, and waits until all is written.
@@ -138,7 +149,9 @@ mod tests {
         let mut press = Press::start(layout, File::create(&path).expect("a file")).expect("a thread");
         let mut wanted = Vec::new();
         for number in 0..5000 {
-            let body = format!("{{\"n\":{number},\"text\":\"{}\"}}", "x".repeat(number % 90));
+            // Some are larger than what is kept.
+            let length = if number % 1000 == 700 { LARGEST_KEPT + number } else { number % 90 };
+            let body = format!("{{\"n\":{number},\"text\":\"{}\"}}", "x".repeat(length));
             let line = format!("{number}\n");
             press
                 .write(|sheet| {

@@ -161,7 +161,7 @@ fn seeking_finds_the_group_with_and_without_an_index() {
 
 #[test]
 fn large_blocks_are_read_ahead_one_by_one_whether_they_are_given_back_or_not() {
-    let payload = |number: usize| vec![b'a' + number as u8 % 26; if number % 3 == 0 { 700 << 10 } else { 20 }];
+    let payload = |number: usize| vec![b'a' + number as u8 % 26; if number.is_multiple_of(3) { 700 << 10 } else { 20 }];
     let events: Vec<Stored> = (0..20)
         .map(|at| (at, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, payload(at as usize)))
         .collect();

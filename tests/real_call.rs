@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use real::{LIMIT, Stage, describe};
+use real::{LIMIT, Stage, describe, listens};
 use serde_json::Value;
 
 #[test]
@@ -62,7 +62,7 @@ impl<'a> Listening<'a> {
         let child = command.spawn().unwrap_or_else(|error| panic!("cannot start {}: {error}", describe(&words)));
         let mut server = Self { stage, child, port };
         let start = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while !listens(port) {
             let ended = server.child.try_wait().expect("a child can be waited for");
             assert_eq!(ended, None, "{} ended before it listened", describe(&words));
             assert!(start.elapsed() < LIMIT, "{} does not listen", describe(&words));

@@ -11,10 +11,10 @@ mod common;
 mod real;
 
 use common::{Live, until};
-use real::{Finished, Scenario, Stage, describe};
+use real::{Finished, Scenario, Stage, describe, listens};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 
 /// Runs a host on these servers, each a name with a command or a URL, and checks its reel.
 fn host(stage: &Stage, servers: &[(&str, String)], words: &[&str]) -> Vec<Value> {
@@ -85,7 +85,7 @@ fn listening(stage: &Stage) -> (Live, String) {
     let mut server = Live::start(command);
     until("the server listens", || {
         assert!(server.is_running(), "the server ended");
-        TcpStream::connect(("127.0.0.1", port)).ok()
+        listens(port).then_some(())
     });
     (server, format!("http://127.0.0.1:{port}/mcp"))
 }

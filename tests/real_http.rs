@@ -15,11 +15,11 @@ mod real;
 
 use common::socket::{Tap, messages_of, said};
 use common::{Live, until};
-use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines};
+use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, listens};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 
 #[test]
@@ -187,7 +187,7 @@ impl Server {
         let mut server = Live::start(command);
         until("the server listens", || {
             assert!(server.is_running(), "the server ended");
-            TcpStream::connect(("127.0.0.1", port)).ok()
+            listens(port).then_some(())
         });
         (server, port)
     }

@@ -11,6 +11,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -279,4 +280,11 @@ pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
         write!(message, "\n{side}: …{}…", around.escape_ascii()).expect("a string takes text");
     }
     panic!("{message}");
+}
+
+/// Whether somebody listens on this port. Who asks again and again for a free port of the range that outgoing connections
+/// take theirs from is at some time connected to itself.
+pub fn listens(port: u16) -> bool {
+    let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    stream.local_addr().is_ok_and(|own| own.port() != port)
 }

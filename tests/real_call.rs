@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use real::{LIMIT, Stage, describe, listens};
+use real::{LIMIT, Stage, describe, free_port, listens};
 use serde_json::Value;
 
 #[test]
@@ -54,8 +54,7 @@ struct Listening<'a> {
 
 impl<'a> Listening<'a> {
     fn start(stage: &'a Stage, command: &[OsString]) -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let port = free.expect("a free port").port();
+        let port = free_port();
         let words = [command, &[port.to_string().into()]].concat();
         let mut command = stage.command(&words);
         command.env("PORT", port.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

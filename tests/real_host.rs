@@ -11,10 +11,9 @@ mod common;
 mod real;
 
 use common::{Live, until};
-use real::{Finished, Scenario, Stage, describe, listens};
+use real::{Finished, Scenario, Stage, describe, free_port, listens};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::net::TcpListener;
 
 /// Runs a host on these servers, each a name with a command or a URL, and checks its reel.
 fn host(stage: &Stage, servers: &[(&str, String)], words: &[&str]) -> Vec<Value> {
@@ -78,8 +77,7 @@ fn the_everything_server_over_stdio() {
 
 /// The everything server over HTTP, and where it listens.
 fn listening(stage: &Stage) -> (Live, String) {
-    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    let port = free.expect("a free port").port();
+    let port = free_port();
     let mut command = stage.command(&["node".into(), stage.peers.everything().into(), "streamableHttp".into()]);
     command.env("PORT", port.to_string());
     let mut server = Live::start(command);

@@ -15,11 +15,10 @@ mod real;
 
 use common::socket::{Tap, messages_of, said};
 use common::{Live, until};
-use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, listens};
+use real::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, free_port, listens};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::net::TcpListener;
 use std::path::Path;
 
 #[test]
@@ -180,8 +179,7 @@ impl Server {
 
     /// Starts it and waits until it listens; answers its port too.
     fn start(self, stage: &Stage) -> (Live, u16) {
-        let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-        let port = free.expect("a free port").port();
+        let port = free_port();
         let mut command = stage.command(&self.words(stage));
         command.env("PORT", port.to_string());
         let mut server = Live::start(command);

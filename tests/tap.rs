@@ -456,7 +456,8 @@ fn a_disk_that_fills_up_costs_only_what_did_not_fit_and_that_is_counted() {
     // What cannot be compressed, so that the limit is soon reached.
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let input: String = noise(1_200_000).chunks(400).map(|piece| format!("{{\"n\":\"{}\"}}\n", hex(piece))).collect();
-    // A file may grow to 512 KiB, some segments; the signal that goes with that limit is ignored, as a full disk sends none.
+    // A file may grow to 512 KiB, some segments; the signal that goes with that limit is ignored, as a full disk sends
+    // none.
     let script =
         format!("trap '' XFSZ; ulimit -f 1024; exec {} record -o t.reel -- sh -c 'cat; exit 9'", common::BINARY);
     let output = finish(stage.command(&sh(&script)), input.clone().into_bytes());

@@ -11,7 +11,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -282,8 +282,13 @@ pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
     panic!("{message}");
 }
 
-/// Whether somebody listens on this port. Who asks again and again for a free port of the range that outgoing connections
-/// take theirs from is at some time connected to itself.
+/// A port of this machine on which nobody listens, for a server that is to be told one.
+pub fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// Whether somebody listens on this port. Who asks again and again for a free port of the range that outgoing
+/// connections take theirs from is at some time connected to itself.
 pub fn listens(port: u16) -> bool {
     let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     stream.local_addr().is_ok_and(|own| own.port() != port)

@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 
 /// So much is handed over at once: waking a thread costs more than laying out a small message.
 const HANDED_OVER: usize = 128 << 10;
-/// A buffer is made smaller where one message made it larger than this, and what comes next waits until that is printed.
+/// A buffer is made smaller where one message made it larger than this, and what comes next waits until that is
+/// printed.
 const LARGEST_KEPT: usize = 256 << 10;
 
 /// What is to be printed: text as it is, and messages that are to be laid out, in order.

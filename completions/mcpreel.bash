@@ -524,12 +524,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-H -e -v -h --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json envelope" -- "${cur}"))
                     return 0
@@ -598,10 +602,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -610,18 +610,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__completions)
-            opts="-v -h --all --color --verbose --help bash elvish fish powershell zsh"
+            opts="-v -h --color --verbose --all --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --all)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --all)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -632,22 +632,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__demo)
-            opts="-o -v -h --output --color --verbose --help"
+            opts="-v -o -h --color --verbose --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -658,22 +658,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__diff)
-            opts="-v -h --format --exact --order --ids --times --ignore --color --verbose --help"
+            opts="-v -h --color --verbose --format --exact --order --ids --times --ignore --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 --ignore)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -744,12 +744,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-H -e -v -h --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -842,10 +846,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -854,12 +854,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__export)
-            opts="-o -v -h --format --output --force --color --verbose --help"
+            opts="-v -o -h --color --verbose --format --output --force --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "jsonl" -- "${cur}"))
                     return 0
@@ -870,10 +874,6 @@ _mcpreel() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -902,12 +902,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__after__subcmd__inference)
-            opts="-H -e -v -h --message --inference --conversation --turn --model --carrier --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --message --inference --conversation --turn --model --carrier --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1016,10 +1020,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1028,12 +1028,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__before__subcmd__inference)
-            opts="-H -e -v -h --inference --conversation --turn --model --channel --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --inference --conversation --turn --model --channel --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --inference)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1138,10 +1142,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1168,12 +1168,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__changed)
-            opts="-v -h --add --remove --update --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --add --remove --update --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --add)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1238,10 +1242,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1250,12 +1250,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__close)
-            opts="-H -e -v -h --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --deadline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1338,10 +1342,6 @@ _mcpreel() {
                     ;;
                 --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1506,12 +1506,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__incoming)
-            opts="-v -h --channel --message-id --thread --author --metadata --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --channel --message-id --thread --author --metadata --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --channel)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1584,10 +1588,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1596,12 +1596,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__list)
-            opts="-H -e -v -h --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --deadline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1686,10 +1690,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1698,12 +1698,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__list__subcmd__host)
-            opts="-v -h --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --after)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1756,10 +1760,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1768,12 +1768,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__open)
-            opts="-H -e -v -h --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --deadline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1858,10 +1862,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1870,12 +1870,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__outgoing)
-            opts="-H -e -v -h --chunks --inference --conversation --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --chunks --inference --conversation --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --chunks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1972,10 +1976,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1984,12 +1984,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__publish)
-            opts="-H -e -v -h --conversation --notification --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --conversation --notification --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --conversation)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2078,10 +2082,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2090,12 +2090,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__register)
-            opts="-v -h --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --after)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2148,10 +2152,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2160,12 +2160,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__event)
-            opts="-v -h --data --tag --priority --source-event-id --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --data --tag --priority --source-event-id --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --data)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2234,10 +2238,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2264,12 +2264,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__feature__subcmd__sets__subcmd__changed)
-            opts="-v -h --add --remove --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --add --remove --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --add)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2328,10 +2332,6 @@ _mcpreel() {
                     ;;
                 --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -2398,12 +2398,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__feature__subcmd__sets__subcmd__update)
-            opts="-H -e -v -h --enable --disable --allow --deny --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --enable --disable --allow --deny --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --enable)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2502,10 +2506,6 @@ _mcpreel() {
                     ;;
                 --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -2894,12 +2894,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__hook)
-            opts="-H -e -v -h --tool --tool-server --input --output --project --session-id --no-call --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
+            opts="-v -H -e -h --color --verbose --tool --tool-server --input --output --project --session-id --no-call --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --tool)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3004,10 +3008,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3016,12 +3016,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__inference)
-            opts="-v -h --feature-set --conversation --stream --max-tokens --temperature --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --feature-set --conversation --stream --max-tokens --temperature --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --feature-set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3090,10 +3094,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3102,12 +3102,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__model__subcmd__info)
-            opts="-v -h --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --after)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3160,10 +3164,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3172,12 +3172,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__push)
-            opts="-v -h --text --feature-set --event-id --origin --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --text --feature-set --event-id --origin --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --text)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3246,10 +3250,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3258,12 +3258,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__raw)
-            opts="-H -e -v -h --as --no-handshake --format --expect --repeat --interval --era --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --era --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --as)
                     COMPREPLY=($(compgen -W "host server" -- "${cur}"))
                     return 0
@@ -3364,10 +3368,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3376,12 +3376,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__reminder)
-            opts="-v -h --tag --dedupe-key --ttl --preserve --propagate --role --legacy --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --tag --dedupe-key --ttl --preserve --propagate --role --legacy --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3454,10 +3458,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3466,12 +3466,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__rollback)
-            opts="-H -e -v -h --feature-set --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --feature-set --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --feature-set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3560,10 +3564,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3572,12 +3572,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__scope)
-            opts="-v -h --payload --feature-set --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --payload --feature-set --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --payload)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3638,10 +3642,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3650,12 +3650,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__user__subcmd__message)
-            opts="-H -e -v -h --message-id --history --carrier --deadline --linger --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -H -e -h --color --verbose --message-id --history --carrier --deadline --linger --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --message-id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3754,10 +3758,6 @@ _mcpreel() {
                     ;;
                 --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -4538,12 +4538,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-s -H -e -v -h --add --builtin --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --color --verbose --help"
+            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --add)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4680,10 +4684,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -4692,12 +4692,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__import)
-            opts="-o -v -h --format --output --force --color --verbose --help"
+            opts="-v -o -h --color --verbose --format --output --force --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "auto jsonl transcript" -- "${cur}"))
                     return 0
@@ -4710,10 +4714,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -4722,18 +4722,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__man)
-            opts="-v -h --all --color --verbose --help"
+            opts="-v -h --color --verbose --all --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --all)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --all)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -4744,12 +4744,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__overlay)
-            opts="-o -H -e -v -h --value --check --schema --output --force --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --session --color --verbose --help"
+            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --value)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4822,10 +4826,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -4834,12 +4834,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-o -H -e -v -h --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --session --color --verbose --help"
+            opts="-v -o -H -e -h --color --verbose --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4922,10 +4926,6 @@ _mcpreel() {
                     ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5198,12 +5198,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --color --verbose --help"
+            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --declare)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -5336,10 +5340,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -5348,18 +5348,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__sessions)
-            opts="-v -h --format --color --verbose --help"
+            opts="-v -h --color --verbose --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5370,12 +5370,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__show)
-            opts="-f -n -v -h --format --view --full --raw --no-fold --jq --follow --session --time --from --seq --limit --color --verbose --help"
+            opts="-v -f -n -h --color --verbose --format --view --full --raw --no-fold --jq --follow --session --time --from --seq --limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "list full table json" -- "${cur}"))
                     return 0
@@ -5416,10 +5420,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -5428,22 +5428,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__stats)
-            opts="-v -h --session --audit --format --color --verbose --help"
+            opts="-v -h --color --verbose --session --audit --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5454,12 +5454,16 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__survive)
-            opts="-o -v -h --only --wait --connect --restarts --output --format --color --verbose --help"
+            opts="-v -o -h --color --verbose --only --wait --connect --restarts --output --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --only)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -5488,10 +5492,6 @@ _mcpreel() {
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -5500,18 +5500,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__unwrap)
-            opts="-y -v -h --all --config --yes --dry-run --no-backup --color --verbose --help"
+            opts="-v -y -h --color --verbose --all --config --yes --dry-run --no-backup --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5522,22 +5522,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__validate)
-            opts="-v -h --format --fail-on --rules --color --verbose --help"
+            opts="-v -h --color --verbose --format --fail-on --rules --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
                     COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5548,22 +5548,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__wrap)
-            opts="-y -v -h --all --config --yes --dry-run --no-backup --bin --color --verbose --help"
+            opts="-v -y -h --color --verbose --all --config --yes --dry-run --no-backup --bin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --bin)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

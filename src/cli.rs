@@ -14,7 +14,7 @@ mod reels;
 mod target;
 mod values;
 
-use clap::{Args, CommandFactory, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::io;
@@ -44,17 +44,6 @@ struct Everywhere {
     /// Tell more on standard error; twice for more still.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-}
-
-/// The tap's command line alone. A tap stays, and the tree of all commands would stay with it: its pages of code are a
-/// megabyte.
-#[derive(Debug, Parser)]
-#[command(name = "mcpreel")]
-struct Tap {
-    #[command(flatten)]
-    everywhere: Everywhere,
-    #[command(subcommand)]
-    command: commands::TapCommand,
 }
 
 const EXAMPLES: &str = "\
@@ -131,14 +120,12 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Reads the command line. What the tap's own does not take, and every help and error, is the whole one's.
+/// Reads the command line. Commands are made when they are named; for a help or an error, whatever it may list, all are.
 fn parse() -> Result<Cli, clap::Error> {
-    if std::env::args_os().nth(1).is_some_and(|first| first == "record")
-        && let Ok(Tap { everywhere, command: commands::TapCommand::Record(args) }) = Tap::try_parse()
-    {
-        return Ok(Cli { everywhere, command: commands::Command::Record(args) });
-    }
-    Cli::try_parse()
+    Cli::try_parse().or_else(|error| match error.kind() {
+        clap::error::ErrorKind::DisplayVersion => Err(error),
+        _ => Cli::from_arg_matches(&command().try_get_matches()?),
+    })
 }
 
 /// A short name for the server that a URL names.
@@ -165,9 +152,19 @@ pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
 }
 
-/// The whole command line, for completions and man pages.
+/// The whole command line, with what each of its commands is about.
 pub fn command() -> clap::Command {
-    Cli::command()
+    let mut built = Cli::command();
+    built.build();
+    described(Cli::command(), &built)
+}
+
+/// Commands that are made when they are named, each with what `built` says it is about.
+fn described(command: clap::Command, built: &clap::Command) -> clap::Command {
+    command.mut_subcommands(|inner| match built.find_subcommand(inner.get_name()) {
+        Some(built) => described(inner.about(built.get_about().cloned().unwrap_or_default()), built),
+        None => inner,
+    })
 }
 
 fn usage_error(error: &clap::Error) -> ExitCode {

@@ -26,14 +26,9 @@ use super::error::CommandError;
 use super::{Context, Outcome};
 use clap::Subcommand;
 
-/// What the tap can do.
-#[derive(Debug, Subcommand)]
-pub enum TapCommand {
-    Record(record::RecordArgs),
-}
-
 /// What can be done.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Demo(demo::DemoArgs),
     Record(record::RecordArgs),

@@ -12,6 +12,7 @@ use clap::{Subcommand, ValueEnum};
 Examples:
   mcpreel events watch 'github.*' -- my-server
   mcpreel events watch --expect 1 --for 30s --url https://host/mcp")]
+#[command(defer = true)]
 pub enum EventsCommand {
     Watch(watch::WatchArgs),
 }

@@ -34,6 +34,7 @@ Examples:
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
+#[command(defer = true)]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
     Hook(hook::HookArgs),
@@ -59,6 +60,7 @@ pub enum FireCommand {
 Examples:
   mcpreel fire feature-sets update --disable memory.proactive --session memory
   mcpreel fire feature-sets changed --remove memory.proactive --session serve")]
+#[command(defer = true)]
 pub enum FeatureSetsCommand {
     Update(Box<hosted::UpdateArgs>),
     Changed(Box<asked::ChangedArgs>),

@@ -19,17 +19,11 @@ As a host:
   mcpreel fire channel list -- my-connector
   mcpreel fire channel publish discord:#general 'Hello team' --session connector
   mcpreel fire channel outgoing discord:#general 'Hello team' -- my-observer")]
+#[command(defer = true)]
 pub enum ChannelCommand {
     Register(RegisterArgs),
     Changed(ChangedArgs),
     Incoming(IncomingArgs),
-    /// Ask the host which channels it knows (`channels/list`), as a server.
-    #[command(after_help = "\
-Examples:
-  mcpreel fire channel list-host --session everything
-  mcpreel fire channel list-host --session serve --expect '.missing == []'
-
-Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
     ListHost(ListHostArgs),
     List(ListArgs),
     Open(OpenArgs),
@@ -124,7 +118,14 @@ pub struct IncomingArgs {
     ways: Ways,
 }
 
+/// Ask the host which channels it knows (`channels/list`), as a server.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel fire channel list-host --session everything
+  mcpreel fire channel list-host --session serve --expect '.missing == []'
+
+Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
 pub struct ListHostArgs {
     #[command(flatten)]
     ways: Ways,

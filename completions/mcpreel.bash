@@ -4954,18 +4954,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__cat)
-            opts="-v -h --stream --color --verbose --help"
+            opts="-v -h --color --verbose --stream --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --stream)
-                    COMPREPLY=($(compgen -W "c2s s2c stderr" -- "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --stream)
+                    COMPREPLY=($(compgen -W "c2s s2c stderr" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -4976,22 +4976,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__compact)
-            opts="-o -v -h --output --force --color --verbose --help"
+            opts="-v -o -h --color --verbose --output --force --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5132,18 +5132,18 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__info)
-            opts="-v -h --format --color --verbose --help"
+            opts="-v -h --color --verbose --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5154,22 +5154,22 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__repair)
-            opts="-o -v -h --output --force --color --verbose --help"
+            opts="-v -o -h --color --verbose --output --force --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -1197,8 +1197,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'mcpreel;reel;info'= {
-            cand --format 'How to print'
             cand --color 'When to colour output'
+            cand --format 'How to print'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'
@@ -1212,12 +1212,12 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;reel;repair'= {
+            cand --color 'When to colour output'
             cand -o 'Write here; in place where nothing is named; `-` is standard output'
             cand --output 'Write here; in place where nothing is named; `-` is standard output'
-            cand --color 'When to colour output'
-            cand --force 'Overwrite the file'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
+            cand --force 'Overwrite the file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1229,18 +1229,18 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;reel;compact'= {
+            cand --color 'When to colour output'
             cand -o 'Write here; in place where nothing is named; `-` is standard output'
             cand --output 'Write here; in place where nothing is named; `-` is standard output'
-            cand --color 'When to colour output'
-            cand --force 'Overwrite the file'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
+            cand --force 'Overwrite the file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;reel;cat'= {
-            cand --stream 'Whose bytes'
             cand --color 'When to colour output'
+            cand --stream 'Whose bytes'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand -h 'Print help (see more with ''--help'')'

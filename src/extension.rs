@@ -29,8 +29,11 @@ use self::specimens::Specimens;
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{Misfit, SchemaSet};
 use crate::wire::{Direction, Envelope};
+use foldhash::fast::RandomState;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// Whose capabilities a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,7 +374,11 @@ pub fn by_name(name: &str) -> Option<&'static dyn Extension> {
 
 /// The room that adds this method.
 pub fn of_method(method: &str) -> Option<&'static dyn Extension> {
-    REGISTRY.iter().copied().find(|room| room.descriptor().methods.iter().any(|spec| spec.name == method))
+    static BY_METHOD: LazyLock<HashMap<&str, &dyn Extension, RandomState>> = LazyLock::new(|| {
+        let rooms = REGISTRY.iter().copied();
+        rooms.flat_map(|room| room.descriptor().methods.iter().map(move |spec| (spec.name, room))).collect()
+    });
+    BY_METHOD.get(method).copied()
 }
 
 /// The room that owns this tool's calls.
@@ -422,6 +429,9 @@ pub fn error_name(method: &str, code: i64) -> Option<&'static str> {
 
 /// The first `most` characters of a text, with an ellipsis where it goes on.
 pub(crate) fn clip(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
     match text.char_indices().nth(most) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),

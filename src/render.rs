@@ -8,6 +8,7 @@ pub mod host;
 pub mod junit;
 pub mod line;
 pub mod lineage;
+pub mod outlet;
 pub mod pretty;
 pub mod progress;
 pub mod rows;

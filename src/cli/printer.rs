@@ -3,6 +3,7 @@
 use super::ColorChoice;
 use super::error::CommandError;
 use crate::render::line::visible_text;
+use crate::render::outlet::Outlet;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use std::cell::RefCell;
@@ -12,7 +13,7 @@ use std::os::fd::AsFd;
 
 /// Standard output, its colours and its width.
 pub struct Printer {
-    out: RefCell<Out>,
+    out: RefCell<Outlet<OwnOutput>>,
     /// Colours of standard output.
     pub palette: Palette,
     complaint_palette: Palette,
@@ -20,31 +21,21 @@ pub struct Printer {
     pub width: Option<usize>,
 }
 
-/// Data on its way to standard output. Forms write straight into it, so that nothing is copied on the way.
-struct Out {
-    waiting: Vec<u8>,
-    /// Standard output without the line buffer of the library's. It is another hold on it, so there is none before
-    /// something is to be written: a tap closes its output when its server does, and that must end it.
-    file: Option<File>,
-}
+/// Standard output without the line buffer of the library's. It is another hold on it, so there is none before
+/// something is to be written: a tap closes its output when its server does, and that must end it.
+#[derive(Default)]
+pub struct OwnOutput(Option<File>);
 
-/// So much is passed on at once.
-const PASSED_ON: usize = 64 << 10;
-/// The buffer is made smaller where one message made it larger than this.
-const LARGEST_KEPT: usize = 256 << 10;
-
-impl Out {
-    fn flush(&mut self) -> io::Result<()> {
-        if self.waiting.is_empty() {
-            return Ok(());
+impl Write for OwnOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Some(file) => file.write(bytes),
+            none => own_output().and_then(|file| none.insert(file).write(bytes)),
         }
-        let passed = match &mut self.file {
-            Some(file) => file.write_all(&self.waiting),
-            none => own_output().and_then(|file| none.insert(file).write_all(&self.waiting)),
-        };
-        self.waiting.clear();
-        self.waiting.shrink_to(LARGEST_KEPT);
-        passed
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -52,7 +43,7 @@ fn own_output() -> io::Result<File> {
     io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
-impl Drop for Out {
+impl Drop for Printer {
     fn drop(&mut self) {
         let _ = self.flush();
     }
@@ -76,7 +67,7 @@ impl Printer {
         let is_terminal = io::stdout().is_terminal();
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
         Self {
-            out: RefCell::new(Out { waiting: Vec::new(), file: None }),
+            out: RefCell::new(Outlet::new(OwnOutput::default())),
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
             width: width.map(|(width, _)| usize::from(width.0)),
@@ -85,7 +76,7 @@ impl Printer {
 
     /// Writes data to standard output.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
-        self.append(|out| out.extend_from_slice(bytes))
+        self.append(|out| out.append(bytes))
     }
 
     /// Standard output for a writer of its own: what waits here is written first.
@@ -95,10 +86,11 @@ impl Printer {
     }
 
     /// Writes what `write` appends to standard output.
-    pub fn append(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), CommandError> {
+    pub fn append(&self, write: impl FnOnce(&mut Outlet<OwnOutput>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();
-        write(&mut out.waiting);
-        if out.waiting.len() < PASSED_ON { Ok(()) } else { out.flush().map_err(CommandError::output) }
+        write(&mut out);
+        out.relieve();
+        out.failure().map_err(CommandError::output)
     }
 
     /// Writes text and a line end to standard output.

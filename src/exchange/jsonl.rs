@@ -8,6 +8,7 @@ use crate::trace::{Event, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::write::EncoderWriter;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -50,15 +51,14 @@ pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()>
     writeln!(out, "{}", serde_json::json!({ "reel": reel }))
 }
 
-/// Appends one event as a line, LF included, to `line` (cleared first).
-pub fn write_event(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
-    line.clear();
-    write_members(event, created, line);
-    line.extend_from_slice(b"}\n");
+/// Writes one event as a line, LF included.
+pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
+    write_members(event, created, out)?;
+    out.write_all(b"}\n")
 }
 
-/// Appends an event's members, with the opening bracket and without the closing one, so that others may follow.
-pub fn write_members(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
+/// Writes an event's members, with the opening bracket and without the closing one, so that others may follow.
+pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     let head = event.header;
     let mut text = String::with_capacity(160);
     let _ = write!(text, "{{\"seq\":{},\"time\":\"", head.seq);
@@ -76,28 +76,29 @@ pub fn write_members(event: &Event<'_>, created: i64, line: &mut Vec<u8>) {
             let _ = write!(text, ",\"{name}\":true");
         }
     }
-    line.extend_from_slice(text.as_bytes());
-    write_payload(event, line);
+    out.write_all(text.as_bytes())?;
+    write_payload(event, out)
 }
 
-fn write_payload(event: &Event<'_>, line: &mut Vec<u8>) {
+fn write_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
     let payload = event.payload;
     if event.header.kind == EventKind::Message && stands_verbatim(payload) {
-        line.extend_from_slice(b",\"message\":");
-        line.extend_from_slice(payload);
-        return;
+        out.write_all(b",\"message\":")?;
+        return out.write_all(payload);
     }
     if let Some(described) = described(event) {
-        line.extend_from_slice(b",\"data\":");
-        let _ = serde_json::to_writer(&mut *line, &described);
+        out.write_all(b",\"data\":")?;
+        serde_json::to_writer(&mut *out, &described)?;
     } else if let Ok(text) = std::str::from_utf8(payload) {
-        line.extend_from_slice(b",\"text\":");
-        let _ = serde_json::to_writer(&mut *line, text);
-        return;
+        out.write_all(b",\"text\":")?;
+        return Ok(serde_json::to_writer(out, text)?);
     }
-    line.extend_from_slice(b",\"base64\":\"");
-    line.extend_from_slice(BASE64.encode(payload).as_bytes());
-    line.push(b'"');
+    out.write_all(b",\"base64\":\"")?;
+    let mut encoder = EncoderWriter::new(&mut *out, &BASE64);
+    encoder.write_all(payload)?;
+    encoder.finish()?;
+    drop(encoder);
+    out.write_all(b"\"")
 }
 
 /// A CBOR payload as JSON, for people; what counts when it is read back is the bytes.
@@ -342,12 +343,10 @@ mod tests {
     fn export(reel: &[u8]) -> Vec<u8> {
         let mut reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
         let mut out = Vec::new();
-        let mut line = Vec::new();
         write_header(reader.header(), &mut out).expect("a Vec takes all");
         while let Some(Item::Block(block)) = reader.next().expect("reads") {
             for event in block.events() {
-                write_event(&event, reader.header().created, &mut line);
-                out.extend_from_slice(&line);
+                write_event(&event, reader.header().created, &mut out).expect("a Vec takes all");
             }
         }
         out

@@ -2,7 +2,10 @@
 
 use super::revision::{Era, Revision};
 use crate::wire::{Direction, json};
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Whether a method is sent as a request, as a notification, or as either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +190,9 @@ pub const CORE: &[MethodSpec] = &[
 
 /// The method of MCP itself with this name.
 pub fn lookup(name: &str) -> Option<&'static MethodSpec> {
-    CORE.iter().find(|spec| spec.name == name)
+    static BY_NAME: LazyLock<HashMap<&str, &MethodSpec, RandomState>> =
+        LazyLock::new(|| CORE.iter().map(|spec| (spec.name, spec)).collect());
+    BY_NAME.get(name).copied()
 }
 
 /// What a call is about, read from its params: a tool's name, a resource's URI.

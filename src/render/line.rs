@@ -152,6 +152,14 @@ pub fn is_printable(text: &[u8]) -> bool {
     odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
+/// How much of a text, from its beginning, is surely printable ASCII.
+fn printable_start(text: &str) -> usize {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let sound = words.iter().take_while(|word| odd_bytes(u64::from_le_bytes(**word)) == 0).count();
+    let tail = if sound == words.len() && is_printable(rest) { rest.len() } else { 0 };
+    sound * 8 + tail
+}
+
 /// Not zero where any of eight bytes is no printable ASCII.
 fn odd_bytes(word: u64) -> u64 {
     const EACH: u64 = u64::MAX / 0xff;
@@ -178,8 +186,12 @@ impl Rest<'_> {
     /// Appends words of a peer on one line, control characters made visible.
     fn theirs(&mut self, text: &str) {
         match self.room {
-            None if is_printable(text.as_bytes()) => self.out.extend_from_slice(text.as_bytes()),
-            _ => self.letters(text),
+            None => {
+                let (plain, rest) = text.split_at(printable_start(text));
+                self.out.extend_from_slice(plain.as_bytes());
+                self.letters(rest);
+            }
+            Some(_) => self.letters(text),
         }
     }
 

@@ -1,11 +1,12 @@
 //! JSON text laid out with indentation and colour, straight from its bytes: no value is built, so every number,
 //! escape and duplicate key shows as it crossed the wire. Long strings are folded.
 
-use super::line::is_printable;
+use super::line::{is_printable, visible};
+use super::outlet::Outlet;
 use super::style::Palette;
 use crate::wire::json;
 use anstyle::Style;
-use std::io::Write as _;
+use std::io::Write;
 
 /// How JSON is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -27,24 +28,31 @@ impl Default for Layout {
 }
 
 /// Appends `text` laid out. What is not JSON is passed on as it stands, control characters made visible.
-pub fn pretty(text: &[u8], layout: &Layout, out: &mut Vec<u8>) {
+pub fn pretty<W: Write>(text: &[u8], layout: &Layout, out: &mut Outlet<W>) {
     let coloured = !layout.palette.is_plain();
-    out.reserve(text.len() * 2);
     let mut printer = Printer { text, layout, coloured, printable: is_printable(text), out, depth: 0 };
     printer.margin();
-    printer.run();
+    let mut at = 0;
+    while at < text.len() {
+        let end = text.len().min(at + STRETCH);
+        printer.out.gathered().reserve(2 * (end - at));
+        at = printer.run(at, end);
+        printer.out.relieve();
+    }
 }
 
-struct Printer<'a, 'o> {
+struct Printer<'a, 'o, W> {
     text: &'a [u8],
     layout: &'a Layout,
     coloured: bool,
     /// The whole text is printable ASCII, so that no part of it needs a second look.
     printable: bool,
-    out: &'o mut Vec<u8>,
+    out: &'o mut Outlet<W>,
     depth: usize,
 }
 
+/// So much text is laid out before what came of it is passed on.
+const STRETCH: usize = 16 << 10;
 const SPACES: &[u8; 64] = &[b' '; 64];
 /// The start of a line.
 const LINE: &[u8; 32] = b"\n                               ";
@@ -54,12 +62,12 @@ const DEEPEST: usize = 128;
 /// Most tokens are no longer.
 const SHORT: usize = 32;
 
-impl Printer<'_, '_> {
-    fn run(&mut self) {
+impl<W: Write> Printer<'_, '_, W> {
+    /// Lays out what begins from `at` on and before `end`, and answers where it ends.
+    fn run(&mut self, mut at: usize, end: usize) -> usize {
         let text = self.text;
-        let mut at = 0;
-        while let Some(&byte) = text.get(at) {
-            let start = at;
+        while at < end {
+            let (start, byte) = (at, text[at]);
             at += 1;
             match byte {
                 b'"' => {
@@ -68,20 +76,20 @@ impl Printer<'_, '_> {
                     let is_key = text.get(colon) == Some(&b':');
                     self.string(start, at, is_key);
                     if is_key {
-                        self.out.extend_from_slice(b": ");
+                        self.out().extend_from_slice(b": ");
                         at = colon + 1;
                     }
                 }
                 b',' => {
-                    self.out.push(byte);
+                    self.out().push(byte);
                     self.line();
                 }
                 b'{' | b'[' => {
-                    self.out.push(byte);
+                    self.out().push(byte);
                     let next = json::skip_space(text, at);
                     // In ASCII a closing bracket is two after the opening one.
                     if text.get(next) == Some(&(byte + 2)) {
-                        self.out.push(byte + 2);
+                        self.out().push(byte + 2);
                         at = next + 1;
                     } else {
                         self.depth += 1;
@@ -91,7 +99,7 @@ impl Printer<'_, '_> {
                 b'}' | b']' => {
                     self.depth = self.depth.saturating_sub(1);
                     self.line();
-                    self.out.push(byte);
+                    self.out().push(byte);
                 }
                 b' ' | b'\t' | b'\n' | b'\r' => {}
                 _ => {
@@ -100,6 +108,7 @@ impl Printer<'_, '_> {
                 }
             }
         }
+        at
     }
 
     #[inline(always)]
@@ -107,23 +116,31 @@ impl Printer<'_, '_> {
         let mut left = self.depth * self.layout.indent + self.layout.margin;
         if left < LINE.len() {
             // A copy of fixed length, cut, is quicker than one of the length that is wanted.
-            let length = self.out.len() + 1 + left;
-            self.out.extend_from_slice(LINE);
-            return self.out.truncate(length);
+            let length = self.out().len() + 1 + left;
+            self.out().extend_from_slice(LINE);
+            return self.out().truncate(length);
         }
         if self.depth > DEEPEST {
             return;
         }
-        self.out.push(b'\n');
+        self.out().push(b'\n');
         while left > 0 {
             let some = left.min(SPACES.len());
-            self.out.extend_from_slice(&SPACES[..some]);
+            self.out().extend_from_slice(&SPACES[..some]);
             left -= some;
         }
+        self.out.relieve();
+    }
+
+    /// Where small pieces go.
+    #[inline(always)]
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.out.gathered()
     }
 
     fn margin(&mut self) {
-        self.out.extend_from_slice(&SPACES[..self.layout.margin.min(SPACES.len())]);
+        let margin = self.layout.margin.min(SPACES.len());
+        self.out().extend_from_slice(&SPACES[..margin]);
     }
 
     #[inline(always)]
@@ -144,9 +161,9 @@ impl Printer<'_, '_> {
         match self.text[start..].first_chunk::<SHORT>() {
             // A copy of fixed length, cut, is quicker than one of the length that is wanted.
             Some(run) if end - start <= SHORT && self.printable && !self.coloured => {
-                let length = self.out.len() + end - start;
-                self.out.extend_from_slice(run);
-                self.out.truncate(length);
+                let length = self.out().len() + end - start;
+                self.out().extend_from_slice(run);
+                self.out().truncate(length);
             }
             _ => self.styled(&self.text[start..end], style),
         }
@@ -161,7 +178,7 @@ impl Printer<'_, '_> {
     }
 
     fn folded(&mut self, whole: &[u8], most: usize, style: Style) {
-        let cut = fold_point(whole, most);
+        let cut = json::whole_until(whole, most);
         self.styled(&whole[..cut], style);
         let note = format!("… +{}\"", super::line::bytes((whole.len() - cut - 1) as u64));
         self.styled(note.as_bytes(), self.layout.palette.faint);
@@ -169,9 +186,9 @@ impl Printer<'_, '_> {
 
     fn styled(&mut self, text: &[u8], style: Style) {
         if self.coloured {
-            let _ = write!(self.out, "{style}");
+            let _ = write!(self.out(), "{style}");
             self.plain(text);
-            let _ = write!(self.out, "{style:#}");
+            let _ = write!(self.out(), "{style:#}");
         } else {
             self.plain(text);
         }
@@ -180,30 +197,16 @@ impl Printer<'_, '_> {
     /// Nothing that a peer puts into a text, sound or not, reaches the terminal as a control character.
     fn plain(&mut self, text: &[u8]) {
         if self.printable || is_printable(text) {
-            return self.out.extend_from_slice(text);
+            return self.out.append(text);
         }
         let mut buffer = [0u8; 4];
-        for found in String::from_utf8_lossy(text).chars() {
-            self.out.extend_from_slice(super::line::visible(found).encode_utf8(&mut buffer).as_bytes());
+        for chunk in text.utf8_chunks() {
+            let odd = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+            for found in chunk.valid().chars().chain(odd) {
+                self.out.append(visible(found).encode_utf8(&mut buffer).as_bytes());
+            }
         }
     }
-}
-
-/// A place near `most` that splits neither a character nor an escape.
-fn fold_point(whole: &[u8], most: usize) -> usize {
-    let mut cut = most.min(whole.len());
-    while cut > 1 && whole[cut] & 0xc0 == 0x80 {
-        cut -= 1;
-    }
-    // An escape is at most six bytes long and begins with a backslash that is not itself escaped.
-    for back in 1..=6.min(cut.saturating_sub(1)) {
-        let at = cut - back;
-        if whole[at] == b'\\' && whole[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0 {
-            let length = if whole.get(at + 1) == Some(&b'u') { 6 } else { 2 };
-            return if at + length > cut { at } else { cut };
-        }
-    }
-    cut
 }
 
 #[cfg(test)]
@@ -213,7 +216,9 @@ mod tests {
 
     fn laid_out(text: &str, layout: Layout) -> String {
         let mut out = Vec::new();
-        pretty(text.as_bytes(), &layout, &mut out);
+        let mut outlet = Outlet::new(&mut out);
+        pretty(text.as_bytes(), &layout, &mut outlet);
+        outlet.flush().expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
 

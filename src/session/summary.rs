@@ -6,6 +6,11 @@ use crate::protocol::{catalogue, errors};
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write;
 
+/// So many characters of a text are told.
+const SHORT: usize = 60;
+/// So many of one that people look for.
+const LONG: usize = 200;
+
 /// Appends what a call is about: a tool's name, a resource's URI, what a proposal's room has to say.
 pub fn call(spoken: &Spoken<'_>, out: &mut String) {
     if let Some(spec) = catalogue::lookup(spoken.method) {
@@ -16,7 +21,7 @@ pub fn call(spoken: &Spoken<'_>, out: &mut String) {
         {
             return room.summarize(spoken, out);
         }
-        out.push_str(&clip(&subject, 60));
+        out.push_str(&clip(&subject, SHORT));
         if spoken.method == "notifications/progress" {
             progress(params, out);
         }
@@ -40,17 +45,18 @@ fn progress(params: &[u8], out: &mut String) {
     if let Some(total) = number("total") {
         let _ = write!(out, "/{total}");
     }
-    if let Some(message) = json::str_member(params, "message") {
-        let _ = write!(out, " \"{}\"", clip(&message, 60));
+    if let Some(message) = json::first_member(params, "message").and_then(|text| json::str_start(text, SHORT)) {
+        let _ = write!(out, " \"{}\"", clip(&message, SHORT));
     }
 }
 
 fn log_line(params: &[u8], out: &mut String) {
     let Some(data) = json::first_member(params, "data") else { return };
-    let text = json::as_str(data)
-        .or_else(|| json::str_member(data, "message"))
+    let text = json::str_start(data, SHORT)
+        .or_else(|| json::str_start(json::first_member(data, "message")?, SHORT))
         .unwrap_or_else(|| String::from_utf8_lossy(&data[..data.len().min(80)]));
-    let _ = write!(out, " {}", clip(&text, 60));
+    out.push(' ');
+    out.push_str(&clip(&text, SHORT));
 }
 
 /// Appends what came of a call, read from its answer.
@@ -63,7 +69,7 @@ pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
         // What people look for: there is room for it.
         out.push_str("tool error");
         if let Some(text) = envelope.result.and_then(first_text) {
-            let _ = write!(out, ": {}", clip(&text, 200));
+            let _ = write!(out, ": {}", clip(&text, LONG));
         }
         return;
     }
@@ -82,8 +88,9 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
     let code = json::first_member(body, "code").map(String::from_utf8_lossy).unwrap_or_default();
     let _ = write!(out, " {code}");
     let meaning = code.parse().ok().and_then(errors::name).map(std::borrow::Cow::Borrowed);
-    if let Some(text) = json::str_member(body, "message").or(meaning) {
-        let _ = write!(out, " {}", clip(&text, 60));
+    let message = json::first_member(body, "message").and_then(|text| json::str_start(text, SHORT));
+    if let Some(text) = message.or(meaning) {
+        let _ = write!(out, " {}", clip(&text, SHORT));
     }
 }
 
@@ -132,7 +139,8 @@ fn server_name(result: &[u8], path: &[&str], out: &mut String) {
 }
 
 fn first_text(result: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
-    json::items(json::first_member(result, "content")?).find_map(|block| json::str_member(block, "text"))
+    json::items(json::first_member(result, "content")?)
+        .find_map(|block| json::str_start(json::first_member(block, "text")?, LONG))
 }
 
 #[cfg(test)]

@@ -2,56 +2,137 @@
 
 use super::reader::{Block, Item, ReelReader};
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// How many batches may wait.
-const DEPTH: usize = 2;
-/// A batch is handed over when it holds so many bytes: waking a thread costs more than working on a small block.
+/// Blocks of no more bytes than this are out, read ahead or worked on, or one that is larger.
+const MOST_OUT: usize = 1 << 20;
+/// Blocks are handed over when there are so many bytes of them: waking a thread costs more than working on a small one.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// What is larger than this is not read ahead: the next batch waits until it is done with, so that memory holds one.
-const LARGE: usize = 512 << 10;
-
 /// What the thread hands over: items, and the method names that were met in them for the first time.
-type Handed = io::Result<(Vec<Item>, Vec<Box<str>>)>;
+struct Batch {
+    items: Vec<Item>,
+    methods: Vec<Box<str>>,
+    share: Share,
+}
+
+/// How many bytes are out.
+#[derive(Debug, Default)]
+struct Gauge {
+    out: Mutex<usize>,
+    fewer: Condvar,
+}
+
+impl Gauge {
+    fn has_room(&self, bytes: usize) -> bool {
+        fits(*self.out.lock().unwrap_or_else(PoisonError::into_inner), bytes)
+    }
+
+    /// Waits until there is room for so many bytes.
+    fn wait(&self, bytes: usize) {
+        let out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.fewer.wait_while(out, |out| !fits(*out, bytes)));
+    }
+
+    fn take(self: &Arc<Self>, bytes: usize) -> Share {
+        *self.out.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
+        Share { bytes, gauge: Arc::clone(self) }
+    }
+}
+
+fn fits(out: usize, more: usize) -> bool {
+    out == 0 || out + more <= MOST_OUT
+}
+
+/// The part of a block, or of a batch beside its blocks, in what is out.
+#[derive(Debug)]
+pub(super) struct Share {
+    bytes: usize,
+    gauge: Arc<Gauge>,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        *self.gauge.out.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.gauge.fewer.notify_one();
+    }
+}
+
+/// Where blocks are given back, so that their memory serves again.
+#[derive(Clone, Debug)]
+pub struct Returns(Sender<Block>);
+
+impl Returns {
+    /// Gives a block back.
+    pub fn recycle(&self, mut block: Block) {
+        let share = block.share.take();
+        block.shed();
+        // A reader that is gone has no use for it.
+        let _ = self.0.send(block);
+        drop(share);
+    }
+}
 
 /// A reader that works ahead.
 pub struct AheadReader {
-    items: Receiver<Handed>,
-    /// Told whenever another batch is asked for.
-    asked: Sender<()>,
-    batch: std::vec::IntoIter<Item>,
-    spent: Sender<Block>,
+    batches: Receiver<io::Result<Batch>>,
+    items: std::vec::IntoIter<Item>,
+    share: Option<Share>,
+    /// What is told when the items are used up.
+    failed: Option<io::Error>,
+    returns: Returns,
     methods: Vec<Box<str>>,
 }
 
 impl AheadReader {
     /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
-        let (sender, items) = sync_channel(DEPTH);
+        let (sender, batches) = channel();
         let (spent, returned) = channel();
-        let (asked, wanted) = channel();
         let methods = reader.methods().to_vec();
         let known = methods.len();
-        let work = move || read(reader, known, &sender, &wanted, &returned);
+        let worker = Worker { reader, known, batches: sender, returned, gauge: Arc::default(), items: Vec::new() };
+        let work = move || worker.run();
         std::thread::Builder::new().name("reader".into()).spawn(work)?;
-        Ok(Self { items, asked, batch: Vec::new().into_iter(), spent, methods })
+        Ok(Self { batches, items: Vec::new().into_iter(), share: None, failed: None, returns: Returns(spent), methods })
     }
 
     /// The next item; `None` at the end.
     #[expect(clippy::should_implement_trait, reason = "as ReelReader::next")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
         loop {
-            if let Some(item) = self.batch.next() {
+            if let Some(item) = self.items.next() {
                 return Ok(Some(item));
             }
-            // A reader that is gone has left all it had.
-            let _ = self.asked.send(());
-            let Ok(handed) = self.items.recv() else { return Ok(None) };
-            let (items, new) = handed?;
-            self.methods.extend(new);
-            self.batch = items.into_iter();
+            self.share = None;
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            let Ok(handed) = self.batches.recv() else { return Ok(None) };
+            self.take(handed?);
         }
+    }
+
+    fn take(&mut self, batch: Batch) {
+        self.methods.extend(batch.methods);
+        self.items = batch.items.into_iter();
+        self.share = Some(batch.share);
+    }
+
+    /// Whether [`AheadReader::next`] would have to wait. Who keeps blocks must let go of them before: the wait may be
+    /// for them.
+    pub fn would_wait(&mut self) -> bool {
+        if !self.items.as_slice().is_empty() {
+            return false;
+        }
+        match self.batches.try_recv() {
+            Ok(Ok(batch)) => self.take(batch),
+            Ok(Err(error)) => self.failed = Some(error),
+            Err(TryRecvError::Disconnected) => {}
+            Err(TryRecvError::Empty) => return true,
+        }
+        false
     }
 
     /// Method names by the numbers that headers hold.
@@ -61,54 +142,75 @@ impl AheadReader {
 
     /// Gives a block back, so that its memory serves again.
     pub fn recycle(&self, block: Block) {
-        let _ = self.spent.send(block);
+        self.returns.recycle(block);
+    }
+
+    /// Where others can give blocks back.
+    pub fn returns(&self) -> Returns {
+        self.returns.clone()
     }
 }
 
-fn read(
-    mut reader: ReelReader,
-    mut known: usize,
-    items: &SyncSender<Handed>,
-    wanted: &Receiver<()>,
-    returned: &Receiver<Block>,
-) {
-    let (mut given, mut asked) = (0, 0);
-    loop {
-        let (batch, bytes, more) = match next_batch(&mut reader, returned) {
-            Ok(batch) => batch,
-            Err(error) => {
-                let _ = items.send(Err(error));
-                return;
-            }
-        };
-        let new = reader.methods()[known..].to_vec();
-        known += new.len();
-        if items.send(Ok((batch, new))).is_err() || !more {
-            return;
-        }
-        given += 1;
-        asked += wanted.try_iter().count();
-        while bytes > LARGE && asked <= given {
-            if wanted.recv().is_err() {
-                return;
-            }
-            asked += 1;
-        }
-    }
+/// What the thread works with.
+struct Worker {
+    reader: ReelReader,
+    /// How many of the method names were handed over.
+    known: usize,
+    batches: Sender<io::Result<Batch>>,
+    returned: Receiver<Block>,
+    gauge: Arc<Gauge>,
+    /// What is to be handed over next.
+    items: Vec<Item>,
 }
 
-/// The next items, their bytes, and whether there may be more.
-fn next_batch(reader: &mut ReelReader, returned: &Receiver<Block>) -> io::Result<(Vec<Item>, usize, bool)> {
-    let (mut batch, mut bytes) = (Vec::new(), 0);
-    while bytes < BATCH_BYTES {
-        if let Ok(block) = returned.try_recv() {
-            reader.recycle(block);
+impl Worker {
+    fn run(mut self) {
+        loop {
+            match self.next_items() {
+                Ok(more) => {
+                    if !self.hand_over() || !more {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let _ = self.hand_over() && self.batches.send(Err(error)).is_ok();
+                    return;
+                }
+            }
         }
-        let Some(item) = reader.next()? else { return Ok((batch, bytes, false)) };
-        if let Item::Block(block) = &item {
-            bytes += block.size();
-        }
-        batch.push(item);
     }
-    Ok((batch, bytes, true))
+
+    /// Gathers the next items. Answers whether there may be more.
+    fn next_items(&mut self) -> io::Result<bool> {
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES {
+            let size = self.reader.next_size()?;
+            if !self.gauge.has_room(size) {
+                if !self.items.is_empty() {
+                    return Ok(true);
+                }
+                self.gauge.wait(size);
+            }
+            if let Ok(block) = self.returned.try_recv() {
+                self.reader.recycle(block);
+            }
+            let Some(mut item) = self.reader.next()? else { return Ok(false) };
+            bytes += size_of::<Item>();
+            if let Item::Block(block) = &mut item {
+                bytes += block.size();
+                block.share = Some(self.gauge.take(block.size()));
+            }
+            self.items.push(item);
+        }
+        Ok(true)
+    }
+
+    /// Answers whether anybody takes it.
+    fn hand_over(&mut self) -> bool {
+        let items = std::mem::take(&mut self.items);
+        let share = self.gauge.take(items.len() * size_of::<Item>());
+        let methods = self.reader.methods()[self.known..].to_vec();
+        self.known += methods.len();
+        self.batches.send(Ok(Batch { items, methods, share })).is_ok()
+    }
 }

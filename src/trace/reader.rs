@@ -4,6 +4,7 @@
 
 mod recovery;
 
+use super::ahead::Share;
 use super::event::{Event, EventHeader};
 use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
@@ -67,6 +68,8 @@ pub struct Block {
     part: usize,
     /// Where its segment begins in the file.
     pub offset: u64,
+    /// Its part of what was read ahead.
+    pub(super) share: Option<Share>,
 }
 
 impl Block {
@@ -90,6 +93,14 @@ impl Block {
     /// The memory that it takes, about.
     pub fn size(&self) -> usize {
         self.headers.len() * size_of::<EventHeader>() + self.payload.len()
+    }
+
+    /// Forgets its events, and keeps no more memory than most blocks take.
+    pub(super) fn shed(&mut self) {
+        self.headers.clear();
+        self.payload.clear();
+        self.payload.shrink_to(KEEP);
+        self.loaded = false;
     }
 
     /// Whether payloads are there.
@@ -141,7 +152,7 @@ pub struct ReelReader {
 const READ_AHEAD: usize = 2 << 10;
 
 /// A buffer that one large message made larger than this is made smaller again.
-const KEEP: usize = 512 << 10;
+const KEEP: usize = 320 << 10;
 
 /// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
 const RECORDS_LIMIT: u32 = 16 << 20;
@@ -383,6 +394,16 @@ impl ReelReader {
         Ok(None)
     }
 
+    /// How many bytes the next block is going to take, about; 0 where it is not known.
+    pub(super) fn next_size(&mut self) -> io::Result<usize> {
+        let mut head = std::mem::take(&mut self.head);
+        self.input.read_at(self.offset, SEGMENT_HEADER_LEN, &mut head)?;
+        let found = segment_header(&head).filter(|header| header.kind == SegmentKind::Events);
+        self.head = head;
+        let payload = |header: &SegmentHeader| if self.with_payloads { header.payload_raw as usize } else { 0 };
+        Ok(found.map_or(0, |header| header.count as usize * size_of::<EventHeader>() + payload(&header)))
+    }
+
     /// Whether more may come where nothing stands yet. A pipe that ended has no more.
     pub(super) fn waits(&self) -> bool {
         self.following && !self.input.has_ended()
@@ -402,8 +423,6 @@ impl ReelReader {
             return self.skip_group(start, "its group's beginning could not be read");
         }
         let mut block = self.spare.take().unwrap_or_default();
-        block.headers.clear();
-        block.loaded = false;
         block.offset = start;
         self.position = Position { seq: header.first_seq, time: header.first_time, offset: 0 };
         if let Err(reason) = self.decode_records(header, &mut block) {
@@ -497,7 +516,7 @@ impl ReelReader {
 
     /// Gives a block back, so that its memory serves again.
     pub fn recycle(&mut self, mut block: Block) {
-        block.payload.shrink_to(KEEP);
+        block.shed();
         self.spare = Some(block);
     }
 
@@ -544,7 +563,7 @@ fn decompress(decoder: &mut Decoder<'_>, part: &[u8], raw: u32, out: &mut Vec<u8
     out.clear();
     // The claimed length is trusted only as far as the part could reach: zstd gives at most about 128 KiB a block of
     // three bytes.
-    out.reserve(raw.min(part.len().saturating_mul(64 << 10)));
+    out.reserve_exact(raw.min(part.len().saturating_mul(64 << 10)));
     let mut input = InBuffer::around(part);
     loop {
         let (taken, given) = (input.pos(), out.len());

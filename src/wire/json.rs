@@ -268,11 +268,50 @@ pub fn at_path<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 /// The string that the value `text` is, with escapes resolved; `None` where it is no string.
 pub fn as_str(text: &[u8]) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if !inner.contains(&b'\\') {
+    if memchr::memchr(b'\\', inner).is_none() {
         // Sound text, nearly all there is, is checked faster than odd text is mended.
         return Some(std::str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed));
     }
     Some(Cow::Owned(unescape(inner)))
+}
+
+/// The beginning of the string that the value `text` is, as [`as_str`]: all of it, or `most` characters and more.
+pub fn str_start(text: &[u8], most: usize) -> Option<Cow<'_, str>> {
+    let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if let Some(head) = inner.get(..=most)
+        && head.is_ascii()
+        && !head.contains(&b'\\')
+    {
+        return std::str::from_utf8(head).ok().map(Cow::Borrowed);
+    }
+    // No character takes more than two escapes of six bytes.
+    match inner.len() > 12 * (most + 1) {
+        true => Some(Cow::Owned(unescape(&inner[..whole_until(inner, 12 * (most + 1))]))),
+        false => as_str(text),
+    }
+}
+
+/// A place in a string's inside, at `near` or before, that splits neither a character nor an escape.
+pub fn whole_until(inner: &[u8], near: usize) -> usize {
+    let mut cut = near.min(inner.len());
+    while cut > 0 && inner.get(cut).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        cut -= 1;
+    }
+    let is_escape =
+        |at: usize| inner[at] == b'\\' && inner[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0;
+    // An escape is at most six bytes long and begins with a backslash that is not itself escaped.
+    let last = (1..=6.min(cut)).map(|back| cut - back).find(|at| is_escape(*at));
+    if let Some(at) = last {
+        let length = if inner.get(at + 1) == Some(&b'u') { 6 } else { 2 };
+        cut = if at + length > cut { at } else { cut };
+    }
+    // Two escapes may be one character.
+    let is_first_half =
+        |text: &[u8]| matches!(text, [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..]);
+    match cut.checked_sub(6).filter(|at| is_first_half(&inner[*at..]) && is_escape(*at)) {
+        Some(at) if cut < inner.len() => at,
+        _ => cut,
+    }
 }
 
 /// The string member `name` of the object `text`.
@@ -346,6 +385,24 @@ pub fn check(text: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_beginning_of_a_string_is_that_of_the_whole() {
+        let pieces = ["a", "é", "€", "😀", "\\n", "\\u00e9", "\\ud83d\\ude00", "\\\\"];
+        for piece in pieces {
+            for ahead in 0..12 {
+                let text = format!("\"{}{}\"", "x".repeat(ahead), piece.repeat(200));
+                let whole = as_str(text.as_bytes()).expect("a string");
+                for most in [0, 1, 3, 60, 500] {
+                    let start = str_start(text.as_bytes(), most).expect("a string");
+                    let told: String = start.chars().take(most).collect();
+                    assert_eq!(told, whole.chars().take(most).collect::<String>(), "{piece} {ahead} {most}");
+                    assert_eq!(start.chars().count() > most, whole.chars().count() > most, "{piece} {ahead} {most}");
+                }
+            }
+        }
+        assert_eq!(str_start(b"{}", 3), None);
+    }
 
     #[test]
     fn the_depth_is_that_of_the_brackets_outside_strings() {

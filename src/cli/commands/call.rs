@@ -112,18 +112,15 @@ fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError>
 fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, CommandError> {
     let envelope = Envelope::scan(&answer.message);
     let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
-    let mut out = Vec::new();
-    match format {
-        Format::Human => {
-            pretty(content, &Layout { palette: context.printer.palette, ..Layout::default() }, &mut out);
+    let layout = Layout { palette: context.printer.palette, ..Layout::default() };
+    context.printer.append(|out| {
+        match format {
+            Format::Human => pretty(content, &layout, out),
+            Format::Json => out.append(content),
+            Format::Envelope => return,
         }
-        Format::Json => out.extend_from_slice(content),
-        Format::Envelope => {}
-    }
-    if !out.is_empty() {
-        out.push(b'\n');
-        context.printer.write(&out)?;
-    }
+        out.append(b"\n");
+    })?;
     if envelope.error.is_some() {
         context.printer.note("the server answered with an error");
     }

@@ -6,7 +6,6 @@ use crate::cli::{Context, Outcome, reels};
 use crate::exchange::jsonl;
 use crate::trace::Item;
 use clap::{Args, ValueEnum};
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Write a reel in another format.
@@ -51,7 +50,7 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
     jsonl::write_header(reader.header(), &mut out).map_err(writing)?;
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("exporting", total);
-    let (created, mut line, mut damaged) = (reader.header().created, Vec::new(), false);
+    let (created, mut damaged) = (reader.header().created, false);
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {
@@ -60,8 +59,7 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
             }
             Item::Block(block) => {
                 for event in block.events() {
-                    jsonl::write_event(&event, created, &mut line);
-                    out.write_all(&line).map_err(writing)?;
+                    jsonl::write_event(&event, created, &mut out).map_err(writing)?;
                 }
                 reader.recycle(block);
                 progress.reach(reader.offset());

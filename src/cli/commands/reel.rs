@@ -24,6 +24,7 @@ Examples:
   mcpreel reel repair session.reel -o whole.reel
   mcpreel reel compact session.reel               as small as it gets, in place
   mcpreel reel cat --stream s2c session.reel      the server's exact bytes")]
+#[command(defer = true)]
 pub enum ReelCommand {
     /// What a reel says about itself and holds.
     Info(InfoArgs),
@@ -39,14 +40,12 @@ pub enum ReelCommand {
     Cat(CatArgs),
 }
 
-/// A reel.
 #[derive(Debug, Args)]
 pub struct OneReel {
     /// The reel; the newest recording where none is named.
     reel: Option<PathBuf>,
 }
 
-/// What to tell.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
@@ -64,7 +63,6 @@ enum Format {
     Json,
 }
 
-/// What to rewrite.
 #[derive(Debug, Args)]
 pub struct RewriteArgs {
     /// The reel; `-` for standard input.
@@ -77,7 +75,6 @@ pub struct RewriteArgs {
     force: bool,
 }
 
-/// Which bytes.
 #[derive(Debug, Args)]
 pub struct CatArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.

@@ -179,8 +179,10 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
-        show.form.work_aside(context)?;
-        Source::Ahead(AheadReader::start(reader.with_payloads()).map_err(|error| CommandError::reading(&path, &error))?)
+        let reader =
+            AheadReader::start(reader.with_payloads()).map_err(|error| CommandError::reading(&path, &error))?;
+        show.form.work_aside(context, reader.returns())?;
+        Source::Ahead(reader)
     } else {
         Source::AsAsked(Box::new(reader))
     };
@@ -314,6 +316,13 @@ impl Source {
         }
     }
 
+    fn would_wait(&mut self) -> bool {
+        match self {
+            Self::AsAsked(_) => false,
+            Self::Ahead(reader) => reader.would_wait(),
+        }
+    }
+
     fn methods(&self) -> &[Box<str>] {
         match self {
             Self::AsAsked(reader) => reader.methods(),
@@ -361,6 +370,9 @@ impl Show {
         let mut damaged = false;
         let failed = |error| CommandError::reading(path, &error);
         while self.left != Some(0) {
+            if source.would_wait() {
+                self.form.let_go(context)?;
+            }
             match source.next().map_err(failed)? {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
@@ -375,7 +387,9 @@ impl Show {
                         context.printer.note(&damage.to_string());
                     }
                     self.block(&block, source.methods(), context)?;
-                    source.recycle(block);
+                    if let Some(block) = self.form.done_with(block)? {
+                        source.recycle(block);
+                    }
                 }
                 None if is_last_look || source.has_ended() => break,
                 None => {
@@ -428,7 +442,7 @@ impl Show {
     }
 
     fn block(&mut self, block: &Block, methods: &[Box<str>], context: &Context) -> Result<(), CommandError> {
-        for header in &block.headers {
+        for (place, header) in block.headers.iter().enumerate() {
             let event = block.event(header);
             let placed = match block.is_loaded() && is_batch(header) {
                 true => self.viewer.place_batch(&event, methods),
@@ -457,7 +471,7 @@ impl Show {
             self.read += u64::from(!self.start.is_before(header));
             if shown {
                 self.shown += 1;
-                self.form.show(&Shown { event, method, placed: &placed, words: &self.words }, context)?;
+                self.form.show(&Shown { event, place, method, placed: &placed, words: &self.words }, context)?;
                 if let Some(left) = &mut self.left {
                     *left -= 1;
                     if *left == 0 {

@@ -120,7 +120,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
         Format::Human => {
             context
                 .printer
-                .append(|out| table::write(&survey, &context.printer.palette, context.printer.width, out))?;
+                .append(|out| table::write(&survey, &context.printer.palette, context.printer.width, out.gathered()))?;
         }
     }
     Ok(if survey.broken() > 0 { Outcome::Findings } else { Outcome::Clean })

@@ -1,18 +1,19 @@
 //! The forms in which `show` prints an event.
 
-use super::press::{Press, Sheet};
+use super::press::Press;
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
-use crate::cli::printer::Printer;
+use crate::cli::printer::{OwnOutput, Printer};
 use crate::exchange::jsonl;
 use crate::render::line::{self, Arrow, Line, Mood};
-use crate::render::pretty::Layout;
+use crate::render::outlet::Outlet;
+use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::tap::inject::MARK;
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Block, Event, EventKind, Flags, Returns};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -51,6 +52,8 @@ pub enum Clock {
 /// An event that is to be shown.
 pub struct Shown<'a> {
     pub event: Event<'a>,
+    /// Its place in its block.
+    pub place: usize,
     pub method: Option<&'a str>,
     pub placed: &'a Placed,
     pub words: &'a Words,
@@ -109,20 +112,37 @@ impl Form {
         !matches!(self.kind, Kind::Full { .. })
     }
 
-    /// Lays messages out on a thread of its own from now on, where this form lays them out at all.
-    pub fn work_aside(&mut self, context: &Context) -> Result<(), CommandError> {
-        if let Kind::Full { fold } = self.kind {
-            let begun = context.printer.file().and_then(|file| Press::start(laid_out(self.palette, fold), file));
-            self.press = Some(begun.map_err(CommandError::output)?);
-        }
+    /// Prints events on a thread of its own from now on, where this form prints them at all. Blocks go to `returns`.
+    pub fn work_aside(&mut self, context: &Context, returns: Returns) -> Result<(), CommandError> {
+        let begun = context.printer.file().and_then(|file| match self.kind {
+            Kind::Full { fold } => {
+                let layout = laid_out(self.palette, fold);
+                Press::start(move |event, out| full(event, &layout, out), file, returns).map(Some)
+            }
+            Kind::Json => {
+                let created = self.created;
+                Press::start(move |event, out| json_members(event, created, out), file, returns).map(Some)
+            }
+            _ => Ok(None),
+        });
+        self.press = begun.map_err(CommandError::output)?;
         Ok(())
     }
 
     pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         if let Some(mut press) = self.press.take() {
-            let written = press.write(|sheet| self.in_full(shown, sheet));
+            match self.kind {
+                Kind::Json => {
+                    press.event(shown.place);
+                    json_words(shown, press.text());
+                }
+                _ => {
+                    self.in_words(shown, press.text());
+                    press.event(shown.place);
+                }
+            }
             self.press = Some(press);
-            return written.map_err(CommandError::output);
+            return Ok(());
         }
         context.printer.append(|out| self.write(shown, context, out))?;
         match &mut self.kind {
@@ -134,21 +154,39 @@ impl Form {
         }
     }
 
-    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut Vec<u8>) {
+    /// Keeps a block until what was shown of it is printed; gives back what is needed no more.
+    pub fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
+        match &mut self.press {
+            Some(press) => press.take(block).map(|()| None).map_err(CommandError::output),
+            None => Ok(Some(block)),
+        }
+    }
+
+    /// Prints what there is, and gives blocks back that were kept for it.
+    pub fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
+        let printed = self.press.as_mut().map_or_else(|| context.printer.flush(), Press::hand_over);
+        printed.map_err(CommandError::output)
+    }
+
+    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut Outlet<OwnOutput>) {
         match &mut self.kind {
             Kind::Raw if let Some(head) = head_lines(&shown.event) => {
-                out.extend_from_slice(head.join("\n").as_bytes());
-                out.extend_from_slice(b"\n\n");
+                out.append(head.join("\n").as_bytes());
+                out.append(b"\n\n");
             }
             Kind::Raw => {
-                out.extend_from_slice(shown.event.payload);
-                out.push(b'\n');
+                out.append(shown.event.payload);
+                out.append(b"\n");
             }
-            Kind::Json => json_line(shown, self.created, out),
+            Kind::Json => {
+                json_members(&shown.event, self.created, out);
+                json_words(shown, out.gathered());
+            }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
-                json_line(shown, self.created, &mut text);
-                if let Err(reason) = jq.run(&text, out) {
+                let _ = jsonl::write_members(&shown.event, self.created, &mut text);
+                json_words(shown, &mut text);
+                if let Err(reason) = jq.run(&text, out.gathered()) {
                     self.failures += 1;
                     if self.failures <= FAILURES_TOLD {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
@@ -157,17 +195,11 @@ impl Form {
             }
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, *fold);
-                let mut sheet = Sheet::default();
-                self.in_full(shown, &mut sheet);
-                sheet.lay_out(&layout, out);
+                self.in_words(shown, out.gathered());
+                full(&shown.event, &layout, out);
             }
-            Kind::List | Kind::Table(_) => self.in_words(shown, out),
+            Kind::List | Kind::Table(_) => self.in_words(shown, out.gathered()),
         }
-    }
-
-    fn in_full(&mut self, shown: &Shown<'_>, sheet: &mut Sheet) {
-        self.in_words(shown, &mut sheet.text);
-        full(shown, &self.palette, sheet);
     }
 
     fn in_words(&mut self, shown: &Shown<'_>, out: &mut Vec<u8>) {
@@ -277,8 +309,14 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
     };
 }
 
-fn json_line(shown: &Shown<'_>, created: i64, out: &mut Vec<u8>) {
-    jsonl::write_members(&shown.event, created, out);
+/// The beginning of an event's object: what it is.
+fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Outlet<W>) {
+    // What could not be written is told by the outlet.
+    let _ = jsonl::write_members(event, created, out);
+}
+
+/// The rest of an event's object: what was derived.
+fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
     if let Some(message) = &shown.event.header.message {
         let _ = write!(out, ",\"kind\":\"{}\"", message.kind.name());
     }
@@ -305,33 +343,32 @@ fn laid_out(palette: Palette, fold: bool) -> Layout {
 }
 
 /// What an event carries, below its line.
-fn full(shown: &Shown<'_>, palette: &Palette, sheet: &mut Sheet) {
-    let event = &shown.event;
+fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut Outlet<W>) {
     if let Some(head) = head_lines(event) {
-        return head_in_full(&head, palette, &mut sheet.text);
+        return head_in_full(&head, &layout.palette, out.gathered());
     }
     if let Some(described) = jsonl::described(event) {
-        sheet.message(described.to_string().as_bytes());
-        return sheet.text.push(b'\n');
+        pretty(described.to_string().as_bytes(), layout, out);
+        return out.append(b"\n");
     }
     let body = event.body();
     if body.is_empty() {
         return;
     }
-    let malformed = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Malformed);
-    let noise = event.header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Noise);
-    if event.header.kind == EventKind::Message && !noise && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
-        sheet.message(body);
-        sheet.text.push(b'\n');
-        if malformed || event.header.flags.has(Flags::FAULTY) {
-            faults(body, palette, &mut sheet.text);
+    let kind = event.header.message.as_ref().map(|message| message.kind);
+    let is_json = event.header.kind == EventKind::Message && kind != Some(MessageKind::Noise);
+    if is_json && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
+        pretty(body, layout, out);
+        out.append(b"\n");
+        if kind == Some(MessageKind::Malformed) || event.header.flags.has(Flags::FAULTY) {
+            faults(body, &layout.palette, out.gathered());
         }
         return;
     }
     for line in String::from_utf8_lossy(body).lines() {
-        sheet.text.extend_from_slice(b"      ");
-        sheet.text.extend(line.chars().map(line::visible).collect::<String>().into_bytes());
-        sheet.text.push(b'\n');
+        out.append(b"      ");
+        out.append(line::visible_text(line).as_bytes());
+        out.append(b"\n");
     }
 }
 

@@ -1,56 +1,56 @@
-//! Laying JSON out on a thread of its own while the events after it are looked at: half the work of the full form.
+//! Printing on a thread of its own while the events after it are looked at: what stands around events is handed over
+//! as text, the events themselves as they were read, so that no payload is copied.
 
-use crate::render::pretty::{Layout, pretty};
+use crate::render::outlet::Outlet;
+use crate::trace::{Block, Event, Returns};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// So much is handed over at once: waking a thread costs more than laying out a small message.
+/// So much is handed over at once: waking a thread costs more than printing a few small messages.
 const HANDED_OVER: usize = 128 << 10;
-/// A buffer is made smaller where one message made it larger than this, and what comes next waits until that is
-/// printed.
-const LARGEST_KEPT: usize = 256 << 10;
 
-/// What is to be printed: text as it is, and messages that are to be laid out, in order.
+/// What is to be printed: text as it is, and events in their places.
 #[derive(Debug, Default)]
-pub struct Sheet {
-    /// Text and messages, one after the other.
-    pub text: Vec<u8>,
-    /// Where pieces end, and whether each is a message.
-    ends: Vec<(usize, bool)>,
+struct Sheet {
+    text: Vec<u8>,
+    marks: Vec<Mark>,
+    blocks: Vec<Block>,
+    /// Bytes of blocks.
+    held: usize,
+}
+
+/// Where an event is to be printed.
+#[derive(Debug)]
+struct Mark {
+    /// So much of the text stands before it.
+    after: usize,
+    /// Its block's place on the sheet, and its own in that.
+    block: usize,
+    event: usize,
 }
 
 impl Sheet {
-    /// Adds a message that is to be laid out.
-    pub fn message(&mut self, body: &[u8]) {
-        self.ends.push((self.text.len(), false));
-        if body.len() > LARGEST_KEPT {
-            // No more than it takes: a buffer that doubles would end up with twice as much.
-            self.text.reserve_exact(body.len() + 1);
-        }
-        self.text.extend_from_slice(body);
-        self.ends.push((self.text.len(), true));
-    }
-
-    /// Appends everything, the messages laid out.
-    pub fn lay_out(&self, layout: &Layout, out: &mut Vec<u8>) {
+    fn print(&self, print: impl Fn(&Event<'_>, &mut Outlet<File>), out: &mut Outlet<File>) {
         let mut start = 0;
-        for (end, is_message) in self.ends.iter().copied().chain([(self.text.len(), false)]) {
-            let piece = &self.text[start..end];
-            if is_message {
-                pretty(piece, layout, out)
-            } else {
-                out.extend_from_slice(piece)
+        for mark in &self.marks {
+            out.append(&self.text[start..mark.after]);
+            start = mark.after;
+            if let Some((block, header)) =
+                self.blocks.get(mark.block).and_then(|block| Some((block, block.headers.get(mark.event)?)))
+            {
+                print(&block.event(header), out);
             }
-            start = end;
         }
+        out.append(&self.text[start..]);
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self, returns: &Returns) {
+        self.blocks.drain(..).for_each(|block| returns.recycle(block));
         self.text.clear();
-        self.text.shrink_to(LARGEST_KEPT);
-        self.ends.clear();
+        self.marks.clear();
+        self.held = 0;
     }
 }
 
@@ -59,43 +59,67 @@ pub struct Press {
     sheet: Sheet,
     ready: Option<SyncSender<Sheet>>,
     spent: Receiver<Sheet>,
-    /// How many sheets were handed over and have not come back.
-    away: usize,
+    returns: Returns,
     worker: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Press {
-    /// Begins to print to `out`.
-    pub fn start(layout: Layout, out: File) -> io::Result<Self> {
+    /// Begins to print to `out`, events with `print`. Blocks go to `returns` when they were printed.
+    pub fn start(
+        print: impl Fn(&Event<'_>, &mut Outlet<File>) + Send + 'static,
+        out: File,
+        returns: Returns,
+    ) -> io::Result<Self> {
         // One may wait, so that neither thread has to be woken in time for the other.
         let (ready, sheets) = sync_channel(1);
         let (back, spent) = channel();
-        let work = move || work(layout, out, &sheets, &back);
+        let work = {
+            let returns = returns.clone();
+            move || work(print, out, &sheets, &back, &returns)
+        };
         let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
-        Ok(Self { sheet: Sheet::default(), ready: Some(ready), spent, away: 0, worker: Some(worker) })
+        Ok(Self { sheet: Sheet::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
     }
 
-    /// Prints what `write` puts on the sheet.
+    /// Where text is put that is to be printed next.
+    pub fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.sheet.text
+    }
+
+    /// Prints an event next: one of the block that is taken next, by its place in that.
+    pub fn event(&mut self, event: usize) {
+        self.sheet.marks.push(Mark { after: self.sheet.text.len(), block: self.sheet.blocks.len(), event });
+    }
+
+    /// Takes the block whose events were put in their places.
     ///
     /// # Errors
     /// What was printed before could not be written.
-    pub fn write(&mut self, write: impl FnOnce(&mut Sheet)) -> io::Result<()> {
-        write(&mut self.sheet);
-        if self.sheet.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
+    pub fn take(&mut self, block: Block) -> io::Result<()> {
+        if self.sheet.marks.last().is_none_or(|mark| mark.block < self.sheet.blocks.len()) {
+            // None of its events is printed.
+            self.returns.recycle(block);
+        } else {
+            self.sheet.held += block.size();
+            self.sheet.blocks.push(block);
+        }
+        if self.sheet.held + self.sheet.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
     }
 
-    fn hand_over(&mut self) -> io::Result<()> {
-        let is_large = self.sheet.text.len() > LARGEST_KEPT;
-        let next = self.spent.try_recv().inspect(|_| self.away -= 1).unwrap_or_default();
-        let sheet = std::mem::replace(&mut self.sheet, next);
-        let Some(Ok(())) = self.ready.as_ref().map(|ready| ready.send(sheet)) else { return self.end() };
-        self.away += 1;
-        while is_large && self.away > 0 {
-            let Ok(sheet) = self.spent.recv() else { return self.end() };
-            self.away -= 1;
-            self.sheet = sheet;
+    /// Hands over what there is.
+    ///
+    /// # Errors
+    /// What was printed before could not be written.
+    pub fn hand_over(&mut self) -> io::Result<()> {
+        if self.sheet.text.is_empty() && self.sheet.blocks.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let next = self.spent.try_recv().unwrap_or_default();
+        let sheet = std::mem::replace(&mut self.sheet, next);
+        match self.ready.as_ref().map(|ready| ready.send(sheet)) {
+            Some(Ok(())) => Ok(()),
+            _ => self.end(),
+        }
     }
 
     /// Prints what is left, and waits until all is written.
@@ -103,9 +127,7 @@ impl Press {
     /// # Errors
     /// Something could not be written.
     pub fn finish(&mut self) -> io::Result<()> {
-        if self.ready.is_some() {
-            self.hand_over()?;
-        }
+        self.hand_over()?;
         self.end()
     }
 
@@ -123,50 +145,96 @@ impl Drop for Press {
     }
 }
 
-fn work(layout: Layout, mut file: File, sheets: &Receiver<Sheet>, back: &Sender<Sheet>) -> io::Result<()> {
-    let mut out = Vec::new();
-    for mut sheet in sheets {
-        sheet.lay_out(&layout, &mut out);
-        file.write_all(&out)?;
-        out.clear();
-        out.shrink_to(LARGEST_KEPT);
-        sheet.clear();
+fn work(
+    print: impl Fn(&Event<'_>, &mut Outlet<File>),
+    file: File,
+    sheets: &Receiver<Sheet>,
+    back: &Sender<Sheet>,
+    returns: &Returns,
+) -> io::Result<()> {
+    let mut out = Outlet::new(file);
+    loop {
+        let mut sheet = match sheets.try_recv() {
+            Ok(sheet) => sheet,
+            Err(_) => {
+                // What was printed does not wait for what comes next.
+                out.flush()?;
+                let Ok(sheet) = sheets.recv() else { return Ok(()) };
+                sheet
+            }
+        };
+        sheet.print(&print, &mut out);
+        sheet.clear(returns);
+        out.failure()?;
         // Nobody takes it back at the end.
         let _ = back.send(sheet);
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::{
+        AheadReader, EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
+    };
+    use crate::wire::Framing;
     use std::fs;
 
-    #[test]
-    fn what_is_printed_is_what_was_put_on_the_sheets() {
-        let home = tempfile::tempdir().expect("a folder");
-        let path = home.path().join("out");
-        let layout = Layout::default();
-        let mut press = Press::start(layout, File::create(&path).expect("a file")).expect("a thread");
-        let mut wanted = Vec::new();
-        for number in 0..5000 {
-            // Some are larger than what is kept.
-            let length = if number % 1000 == 700 { LARGEST_KEPT + number } else { number % 90 };
-            let body = format!("{{\"n\":{number},\"text\":\"{}\"}}", "x".repeat(length));
-            let line = format!("{number}\n");
-            press
-                .write(|sheet| {
-                    sheet.text.extend_from_slice(line.as_bytes());
-                    sheet.message(body.as_bytes());
-                    sheet.text.push(b'\n');
-                })
-                .expect("written");
-            wanted.extend_from_slice(line.as_bytes());
-            pretty(body.as_bytes(), &layout, &mut wanted);
-            wanted.push(b'\n');
+    /// A reel of such payloads, read ahead.
+    fn reel(payloads: impl Iterator<Item = Vec<u8>>) -> AheadReader {
+        let mut writer =
+            ReelWriter::create(Vec::new(), &FileHeader::default(), WriterOptions::default()).expect("a Vec takes all");
+        for payload in payloads {
+            let (kind, flags, framing) = (EventKind::Message, Flags::default(), Framing::Lf);
+            let event = NewEvent { time: 0, stream: 0, exchange: 0, kind, flags, framing, payload: &payload };
+            writer.append(event).expect("a Vec takes all");
         }
-        press.finish().expect("written");
-        assert!(fs::read(&path).expect("a file") == wanted);
+        let (bytes, _) = writer.finish().expect("a Vec takes all");
+        let reader = ReelReader::from_stream(Box::new(io::Cursor::new(bytes))).expect("a reel");
+        AheadReader::start(reader.with_payloads()).expect("a thread")
+    }
+
+    fn payloads() -> impl Iterator<Item = Vec<u8>> {
+        // Some are larger than all that may be out.
+        let length = |number: usize| if number % 1000 == 700 { (1 << 20) + number } else { number % 90 };
+        (0..5000).map(move |number| vec![b'a' + (number % 26) as u8; length(number)])
+    }
+
+    fn press(reader: &AheadReader, file: File) -> Press {
+        let print = |event: &Event<'_>, out: &mut Outlet<File>| out.append(event.payload);
+        Press::start(print, file, reader.returns()).expect("a thread")
+    }
+
+    fn next(reader: &mut AheadReader, press: &mut Press) -> Option<Item> {
+        if reader.would_wait() {
+            let _ = press.hand_over();
+        }
+        reader.next().expect("reading works")
+    }
+
+    #[test]
+    fn events_are_printed_in_their_places() {
+        for each in [1, 2, 900] {
+            let home = tempfile::tempdir().expect("a folder");
+            let path = home.path().join("out");
+            let mut reader = reel(payloads());
+            let mut press = press(&reader, File::create(&path).expect("a file"));
+            let mut wanted = Vec::new();
+            while let Some(item) = next(&mut reader, &mut press) {
+                let Item::Block(block) = item else { panic!("{item:?}") };
+                for (place, header) in block.headers.iter().enumerate().filter(|(_, header)| header.seq % each == 0) {
+                    press.text().extend_from_slice(format!("{}\n", header.seq).as_bytes());
+                    press.event(place);
+                    press.text().push(b';');
+                    wanted.extend_from_slice(format!("{}\n", header.seq).as_bytes());
+                    wanted.extend_from_slice(block.event(header).payload);
+                    wanted.push(b';');
+                }
+                press.take(block).expect("written");
+            }
+            press.finish().expect("written");
+            assert!(fs::read(&path).expect("a file") == wanted);
+        }
     }
 
     #[test]
@@ -174,8 +242,14 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let path = home.path().join("out");
         fs::write(&path, "").expect("a file");
-        let mut press = Press::start(Layout::default(), File::open(&path).expect("a file")).expect("a thread");
-        let outcome = (0..9).try_for_each(|_| press.write(|sheet| sheet.text.resize(HANDED_OVER, b'x')));
+        let mut reader = reel(payloads());
+        let mut press = press(&reader, File::open(&path).expect("a file"));
+        let mut outcome = Ok(());
+        while let (Ok(()), Some(item)) = (&outcome, next(&mut reader, &mut press)) {
+            let Item::Block(block) = item else { panic!("{item:?}") };
+            (0..block.headers.len()).for_each(|place| press.event(place));
+            outcome = press.take(block);
+        }
         assert!(outcome.and_then(|()| press.finish()).is_err());
     }
 }

@@ -1,0 +1,136 @@
+//! Bytes on their way out: gathered while they are few, passed on when they are many, so that memory holds little of
+//! what is large.
+
+use std::io::{self, Write};
+
+/// So much is passed on at once.
+const PASSED_ON: usize = 64 << 10;
+
+/// What is to be written gathers here. What could not be written is told by [`Outlet::failure`].
+#[derive(Debug)]
+pub struct Outlet<W> {
+    gathered: Vec<u8>,
+    to: W,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Outlet<W> {
+    /// An outlet to `to`, which gets everything in pieces of some size.
+    pub fn new(to: W) -> Self {
+        Self { gathered: Vec::new(), to, failed: None }
+    }
+
+    /// What waits to be passed on, for small pieces to be appended to. [`Outlet::relieve`] bounds it.
+    pub fn gathered(&mut self) -> &mut Vec<u8> {
+        &mut self.gathered
+    }
+
+    /// Passes on what was gathered where it is enough.
+    #[inline]
+    pub fn relieve(&mut self) {
+        if self.gathered.len() >= PASSED_ON {
+            self.pass_on();
+        }
+    }
+
+    /// Appends bytes. Many are not copied.
+    pub fn append(&mut self, bytes: &[u8]) {
+        if bytes.len() < PASSED_ON {
+            self.gathered.extend_from_slice(bytes);
+            return self.relieve();
+        }
+        self.pass_on();
+        self.try_to(|to| to.write_all(bytes));
+    }
+
+    /// Passes everything on.
+    ///
+    /// # Errors
+    /// Something could not be written, now or before.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.pass_on();
+        self.failure()
+    }
+
+    /// Tells, once, that something could not be written.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn failure(&mut self) -> io::Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn pass_on(&mut self) {
+        let gathered = std::mem::take(&mut self.gathered);
+        if !gathered.is_empty() {
+            self.try_to(|to| to.write_all(&gathered));
+        }
+        self.gathered = gathered;
+        self.gathered.clear();
+        self.gathered.shrink_to(2 * PASSED_ON);
+    }
+
+    fn try_to(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = write(&mut self.to).err();
+        }
+    }
+}
+
+/// For writers of other crates: no error comes from writing.
+impl<W: Write> Write for Outlet<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_comes_out_in_order_and_little_waits() {
+        let mut written = Vec::new();
+        let mut wanted = Vec::new();
+        let mut outlet = Outlet::new(&mut written);
+        for number in 0..300 {
+            let piece = vec![b'a' + (number % 26) as u8; if number % 7 == 0 { PASSED_ON + number } else { number * 3 }];
+            match number % 2 {
+                0 => outlet.append(&piece),
+                _ => {
+                    outlet.gathered().extend_from_slice(&piece);
+                    outlet.relieve();
+                }
+            }
+            assert!(outlet.gathered.len() < PASSED_ON && outlet.gathered.capacity() <= 3 * PASSED_ON);
+            wanted.extend_from_slice(&piece);
+        }
+        outlet.flush().expect("a Vec takes all");
+        assert!(written == wanted);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_told_once_and_nothing_after_it_is_tried() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                self.0 += 1;
+                Err(io::ErrorKind::StorageFull.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut outlet = Outlet::new(Full(0));
+        (0..5).for_each(|_| outlet.append(&[b'x'; PASSED_ON]));
+        assert_eq!(outlet.to.0, 1);
+        assert!(outlet.flush().is_err());
+        assert!(outlet.flush().is_ok());
+    }
+}

@@ -134,7 +134,7 @@ impl<W: Write> ReelWriter<W> {
     /// Writes the file header, where that is not done yet.
     pub fn write_header(&mut self) -> io::Result<()> {
         if !self.unwritten.is_empty() {
-            write_segment(&mut self.out, &self.unwritten, b"")?;
+            write_parts(&mut self.out, &self.unwritten, b"")?;
             self.offset = self.unwritten.len() as u64;
             self.unwritten = Vec::new();
         }
@@ -173,8 +173,11 @@ impl<W: Write> ReelWriter<W> {
         }
         let envelope = (event.kind == EventKind::Message).then(|| Envelope::scan(event.framing.body(event.payload)));
         let flags = derived_flags(event.flags, envelope.as_ref());
-        if event.time.checked_sub(self.segment.last_time).is_none() {
-            // Too far apart for a difference: a new segment begins with a time of its own.
+        // Too far apart for a difference: a new segment begins with a time of its own.
+        let is_far = event.time.checked_sub(self.segment.last_time).is_none();
+        // A large one has a segment for itself: what is pending would be in memory beside it.
+        let is_large = event.payload.len() >= self.options.segment_bytes;
+        if (is_far || is_large) && self.has_pending() {
             self.flush()?;
         }
         if self.segment.count == 0 {
@@ -203,10 +206,12 @@ impl<W: Write> ReelWriter<W> {
             None => (event.time, event.time),
             Some((first, last)) => (first.min(event.time), last.max(event.time)),
         });
-        if segment.stored {
-            segment.payload.extend_from_slice(event.payload);
-        } else {
-            compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?;
+        // What is both large and stored is written from where it lies.
+        let as_it_is = (segment.stored && is_large).then_some(event.payload);
+        match segment.stored {
+            true if as_it_is.is_some() => {}
+            true => segment.payload.extend_from_slice(event.payload),
+            false => compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?,
         }
         segment.payload_raw += len;
         segment.count += 1;
@@ -218,7 +223,7 @@ impl<W: Write> ReelWriter<W> {
         if segment.payload_raw as usize >= self.options.segment_bytes
             || segment.records.len() >= self.options.segment_bytes.min(RECORD_BYTES)
         {
-            self.flush()?;
+            self.write_segment(as_it_is)?;
         }
         Ok(())
     }
@@ -226,6 +231,11 @@ impl<W: Write> ReelWriter<W> {
     /// Writes what is pending as a segment and flushes the sink. After a failure go on with
     /// [`ReelWriter::restart_at`].
     pub fn flush(&mut self) -> io::Result<()> {
+        self.write_segment(None)
+    }
+
+    /// Writes what is pending, its payload from `as_it_is` where that is given.
+    fn write_segment(&mut self, as_it_is: Option<&[u8]>) -> io::Result<()> {
         self.write_header()?;
         if self.segment.count == 0 {
             return self.out.flush();
@@ -237,6 +247,7 @@ impl<W: Write> ReelWriter<W> {
         if !segment.stored {
             flush_encoder(&mut self.payload_encoder, &mut segment.payload)?;
         }
+        let payload = as_it_is.unwrap_or(&segment.payload);
         let stored = if segment.stored { PAYLOAD_STORED } else { 0 };
         let header = SegmentHeader {
             kind: SegmentKind::Events,
@@ -247,14 +258,14 @@ impl<W: Write> ReelWriter<W> {
             records_raw: segment.records.len() as u32,
             records_len: records.len() as u32,
             payload_raw: segment.payload_raw,
-            payload_len: segment.payload.len() as u32,
+            payload_len: payload.len() as u32,
             records_crc: crc32c::crc32c(&records),
-            payload_crc: crc32c::crc32c(&segment.payload),
+            payload_crc: crc32c::crc32c(payload),
         };
         segment.assembled.clear();
         segment.assembled.extend_from_slice(&header.encode());
         segment.assembled.extend_from_slice(&records);
-        write_segment(&mut self.out, &segment.assembled, &segment.payload)?;
+        write_parts(&mut self.out, &segment.assembled, payload)?;
         // Only what is written counts.
         self.tallies.absorb(&mut segment.tallies);
         self.index.bytes += u64::from(segment.payload_raw);
@@ -267,7 +278,7 @@ impl<W: Write> ReelWriter<W> {
             self.index.times =
                 Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
-        self.offset += (segment.assembled.len() + segment.payload.len()) as u64;
+        self.offset += (segment.assembled.len() + payload.len()) as u64;
         segment.reset();
         if self.group_bytes >= self.options.group_bytes {
             self.group_open = false;
@@ -351,7 +362,7 @@ pub fn footer_bytes(index: &Index, next_seq: u64, offset: u64) -> io::Result<Vec
 }
 
 /// A writer that is killed between the two writes leaves a cut tail, as one that is killed within a write does.
-fn write_segment(out: &mut impl Write, head: &[u8], payload: &[u8]) -> io::Result<()> {
+fn write_parts(out: &mut impl Write, head: &[u8], payload: &[u8]) -> io::Result<()> {
     out.write_all(head)?;
     out.write_all(payload)?;
     out.flush()

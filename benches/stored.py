@@ -17,6 +17,7 @@ from workload import Timestamps, event_head, reel_line
 SEEKS = 50
 STARTS = 200
 LARGE_MESSAGES = 200
+LARGEST = 1 << 20
 FILTER = "method:tools/call"
 JQ_FILTER = 'select(.message.method=="tools/call")'
 SIDES = {"client_to_server": "c", "server_to_client": "s"}
@@ -194,36 +195,48 @@ def startup(ctx: Context) -> list[Row]:
 
 
 def memory(ctx: Context) -> list[Row]:
-    large, reel = large_messages(ctx.fresh("large.ndjson")), ctx.fresh("large.reel")
-    rows = [
-        peak_row(ctx, "peak RSS of show, whole reel", ctx.messages, "show", ctx.reel),
-        peak_row(ctx, "peak RSS of the tap, 1 MiB a message", LARGE_MESSAGES,
-                 "record", "-o", reel, "--", "cat", large),
-        peak_row(ctx, "peak RSS of show, 1 MiB a message", LARGE_MESSAGES, "show", reel),
-        peak_row(ctx, "peak RSS of show --full, 1 MiB a message", LARGE_MESSAGES,
-                 "show", "--full", "--no-fold", "--color", "never", reel),
-    ]
-    large.unlink()
-    return rows
+    """Of a session whose messages are all just 1 MiB and one whose are of any size up to that, the worse."""
+    peaks = {"show, whole reel": peak(ctx, ctx.messages, ctx.ours("show", ctx.reel))}
+    for name, smallest in {"large": LARGEST, "mixed": 1000}.items():
+        messages, reel = large_messages(ctx.fresh(f"{name}.ndjson"), smallest), ctx.fresh(f"{name}.reel")
+        tap = ctx.ours("record", "-o", reel, "--", "cat")
+        worst(peaks, "the tap, messages one way", peak(ctx, LARGE_MESSAGES, [*tap, str(messages)]))
+        reel.unlink()
+        # Both sides speak, each in the middle of a message while the other is.
+        worst(peaks, "the tap, messages both ways", peak(ctx, LARGE_MESSAGES, fed(messages, tap)))
+        for form in ("", "--full", "--full --no-fold", "--format json", "--raw"):
+            command = ctx.ours("show", *form.split(), "--color", "never", reel)
+            worst(peaks, f"show {form}".strip(), peak(ctx, LARGE_MESSAGES, command))
+        messages.unlink()
+    return [Row(f"peak RSS of {what}" + ("" if "whole" in what else ", messages up to 1 MiB"), size(most),
+                target=at_most(16, "MB"), value=most / 1e6) for what, most in peaks.items()]
 
 
-def peak_row(ctx: Context, figure: str, lines: int, *words: object) -> Row:
-    """The most memory that a command of ours has, which must print so many lines at least."""
-    _, found = ctx.runner.report([ctx.drain, "0", *ctx.ours(*words)])
+def worst(peaks: dict[str, int], what: str, found: int) -> None:
+    peaks[what] = max(peaks.get(what, 0), found)
+
+
+def peak(ctx: Context, lines: int, command: Command) -> int:
+    """The most memory that a command has, in bytes; it must print so many lines at least."""
+    _, found = ctx.runner.report([ctx.drain, "0", *command])
     if found["lines"] < lines:
-        raise BenchError(f"{figure}: {found['lines']} lines were printed for {lines} messages")
-    peak = found["max_rss_kib"] * 1024
-    return Row(figure, size(peak), target=at_most(16, "MB"), value=peak / 1e6)
+        raise BenchError(f"{found['lines']} lines were printed for {lines} messages by {command[:4]}")
+    return found["max_rss_kib"] * 1024
 
 
-def large_messages(path: Path) -> Path:
-    """Messages of just 1 MiB; every other one can hardly be compressed."""
+def fed(file: Path, command: Command) -> Command:
+    """The command, its standard input from a file."""
+    return ["sh", "-c", 'exec < "$0"; exec "$@"', str(file), *command]
+
+
+def large_messages(path: Path, smallest: int) -> Path:
+    """Messages from this size to 1 MiB; every other one can hardly be compressed."""
     rng = random.Random(1)
     head, tail = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"', '"}}'
-    room = (1 << 20) - len(head) - len(tail)
     words = "the quick brown fox jumps over a lazy dog and does it again ".split()
     with open(path, "w", encoding="utf-8") as file:
         for number in range(LARGE_MESSAGES):
+            room = rng.randint(smallest, LARGEST) - len(head) - len(tail)
             if number % 2:
                 data = base64.b64encode(rng.randbytes(room)).decode()
             else:

@@ -3,7 +3,7 @@
 use super::reader::{Block, Item, ReelReader};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of no more bytes than this are out, read ahead or worked on, or one that is larger.
 const MOST_OUT: usize = 1 << 20;
@@ -17,26 +17,40 @@ struct Batch {
     share: Share,
 }
 
-/// How many bytes are out.
+/// What is out, told to whoever waits for it to be less.
 #[derive(Debug, Default)]
 struct Gauge {
-    out: Mutex<usize>,
-    fewer: Condvar,
+    out: Mutex<Out>,
+    less: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Out {
+    bytes: usize,
+    /// The thread waits.
+    is_awaited: bool,
 }
 
 impl Gauge {
+    fn lock(&self) -> MutexGuard<'_, Out> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn has_room(&self, bytes: usize) -> bool {
-        fits(*self.out.lock().unwrap_or_else(PoisonError::into_inner), bytes)
+        fits(self.lock().bytes, bytes)
     }
 
     /// Waits until there is room for so many bytes.
     fn wait(&self, bytes: usize) {
-        let out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.fewer.wait_while(out, |out| !fits(*out, bytes)));
+        let is_full = |out: &mut Out| {
+            out.is_awaited = !fits(out.bytes, bytes);
+            out.is_awaited
+        };
+        drop(self.less.wait_while(self.lock(), is_full));
     }
 
     fn take(self: &Arc<Self>, bytes: usize) -> Share {
-        *self.out.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
+        self.lock().bytes += bytes;
         Share { bytes, gauge: Arc::clone(self) }
     }
 }
@@ -54,8 +68,11 @@ pub(super) struct Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        *self.gauge.out.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
-        self.gauge.fewer.notify_one();
+        let mut out = self.gauge.lock();
+        out.bytes -= self.bytes;
+        if out.is_awaited {
+            self.gauge.less.notify_one();
+        }
     }
 }
 

@@ -142,6 +142,8 @@ pub struct ReelReader {
     ended: bool,
     /// What was read ahead for the segment header and the records.
     head: Vec<u8>,
+    /// Where in the file that is, where it is the next segment's.
+    head_at: Option<u64>,
     scratch: Vec<u8>,
     records: Vec<u8>,
     spare: Option<Block>,
@@ -207,6 +209,7 @@ impl ReelReader {
             following: false,
             ended: false,
             head: Vec::new(),
+            head_at: None,
             scratch: Vec::new(),
             records: Vec::new(),
             spare: None,
@@ -349,9 +352,9 @@ impl ReelReader {
         while !self.ended {
             self.input.forget_before(self.offset);
             let start = self.offset;
-            let mut head = std::mem::take(&mut self.head);
-            self.input.read_at(start, self.read_ahead, &mut head)?;
-            self.head = head;
+            if self.head_at.take() != Some(start) {
+                self.input.read_at(start, self.read_ahead, &mut self.head)?;
+            }
             if self.head.is_empty() || decode_trailer(&self.head).is_some() {
                 self.ended = !self.waits() || !self.head.is_empty();
                 return Ok(None);
@@ -396,10 +399,9 @@ impl ReelReader {
 
     /// How many bytes the next block is going to take, about; 0 where it is not known.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
-        let mut head = std::mem::take(&mut self.head);
-        self.input.read_at(self.offset, SEGMENT_HEADER_LEN, &mut head)?;
-        let found = segment_header(&head).filter(|header| header.kind == SegmentKind::Events);
-        self.head = head;
+        self.input.read_at(self.offset, self.read_ahead, &mut self.head)?;
+        self.head_at = Some(self.offset);
+        let found = segment_header(&self.head).filter(|header| header.kind == SegmentKind::Events);
         let payload = |header: &SegmentHeader| if self.with_payloads { header.payload_raw as usize } else { 0 };
         Ok(found.map_or(0, |header| header.count as usize * size_of::<EventHeader>() + payload(&header)))
     }

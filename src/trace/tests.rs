@@ -188,6 +188,27 @@ fn large_blocks_are_read_ahead_one_by_one_whether_they_are_given_back_or_not() {
 }
 
 #[test]
+fn a_large_event_has_a_segment_for_itself_stored_or_compressed() {
+    let payload = |number: usize| vec![b'a' + number as u8; if number % 3 == 1 { 300 << 10 } else { 20 }];
+    let events: Vec<Stored> = (0..14)
+        .map(|at| (at, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, payload(at as usize)))
+        .collect();
+    let bytes = write(&events, WriterOptions::default());
+    let mut reader = from_bytes(&bytes).expect("a reel").with_payloads();
+    let (mut counts, mut stored) = (Vec::new(), 0);
+    while let Some(Item::Block(block)) = reader.next().expect("reading works") {
+        counts.push(block.headers.len());
+        for event in block.events() {
+            assert!(event.payload == payload(stored), "event {stored}");
+            stored += 1;
+        }
+    }
+    // Numbers 3 and 10 are stored; 10 is large, and its 300 KiB are what the file mostly is.
+    assert_eq!((stored, counts), (14, vec![1, 1, 2, 1, 2, 1, 2, 1, 2, 1]));
+    assert!((300 << 10..310 << 10).contains(&bytes.len()), "{}", bytes.len());
+}
+
+#[test]
 fn short_events_end_a_segment_by_their_records() {
     let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, b"{}".to_vec());
     let bytes = write(&vec![event; 30_000], WriterOptions::default());

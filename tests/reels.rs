@@ -918,6 +918,21 @@ fn a_reel_is_read_from_a_pipe() {
 }
 
 #[test]
+fn what_comes_through_a_pipe_is_shown_as_it_comes_in_every_form() {
+    let stage = stage();
+    let whole = stage.read("s.reel");
+    let footer = footer_of(&whole);
+    for (form, first) in [("list", "    0 "), ("full", "    0 "), ("json", "{\"seq\":0,")] {
+        let mut reader = stage.start(&["show", "--format", form, "-"]);
+        reader.write(&whole[..footer]);
+        // Nothing says yet that this is all.
+        assert!(reader.line().starts_with(first), "{form}");
+        reader.write(&whole[footer..]);
+        assert_eq!(reader.end().code(), 0, "{form}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let stage = Stage::new();
     let events: Vec<Value> = (0..5000)

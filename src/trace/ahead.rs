@@ -199,8 +199,10 @@ impl Worker {
 
     /// Gathers the next items. Answers whether there may be more.
     fn next_items(&mut self) -> io::Result<bool> {
+        // What comes through a pipe does not wait for what may come after it.
+        let enough = if self.reader.is_seekable() { BATCH_BYTES } else { 1 };
         let mut bytes = 0;
-        while bytes < BATCH_BYTES {
+        while bytes < enough {
             let size = self.reader.next_size()?;
             if !self.gauge.has_room(size) {
                 if !self.items.is_empty() {

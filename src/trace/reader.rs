@@ -264,6 +264,11 @@ impl ReelReader {
         Ok(self.index.as_ref())
     }
 
+    /// Whether all of it is there to be read in any order; a pipe's is not.
+    pub(super) fn is_seekable(&self) -> bool {
+        self.input.is_seekable()
+    }
+
     /// Whether the reel's writer finished it. A pipe is taken to be finished.
     pub fn is_finished(&self) -> io::Result<bool> {
         let Input::File(file) = &self.input else { return Ok(true) };

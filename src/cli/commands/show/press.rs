@@ -37,10 +37,9 @@ impl Sheet {
         for mark in &self.marks {
             out.append(&self.text[start..mark.after]);
             start = mark.after;
-            if let Some((block, header)) =
-                self.blocks.get(mark.block).and_then(|block| Some((block, block.headers.get(mark.event)?)))
-            {
-                print(&block.event(header), out);
+            let block = self.blocks.get(mark.block);
+            if let Some(event) = block.and_then(|block| Some(block.event(block.headers.get(mark.event)?))) {
+                print(&event, out);
             }
         }
         out.append(&self.text[start..]);

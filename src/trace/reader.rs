@@ -151,7 +151,7 @@ pub struct ReelReader {
 }
 
 /// Read ahead at each segment: its header and, most often, all its records.
-const READ_AHEAD: usize = 2 << 10;
+const READ_AHEAD: usize = 4 << 10;
 
 /// A buffer that one large message made larger than this is made smaller again.
 const KEEP: usize = 320 << 10;

@@ -327,7 +327,8 @@ impl<W: Write> ReelWriter<W> {
 
 impl Pending {
     fn reset(&mut self) {
-        const KEEP: usize = 1 << 20;
+        // A buffer that one large event made larger than this is made smaller again.
+        const KEEP: usize = 320 << 10;
         self.count = 0;
         self.starts_group = false;
         self.times = None;

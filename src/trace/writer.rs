@@ -208,10 +208,10 @@ impl<W: Write> ReelWriter<W> {
         });
         // What is both large and stored is written from where it lies.
         let as_it_is = (segment.stored && is_large).then_some(event.payload);
-        match segment.stored {
-            true if as_it_is.is_some() => {}
-            true => segment.payload.extend_from_slice(event.payload),
-            false => compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?,
+        match as_it_is {
+            Some(_) => {}
+            None if segment.stored => segment.payload.extend_from_slice(event.payload),
+            None => compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?,
         }
         segment.payload_raw += len;
         segment.count += 1;

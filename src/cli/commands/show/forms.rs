@@ -17,6 +17,7 @@ use crate::trace::{Block, Event, EventKind, Flags, Returns};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
 use tabled::settings::Style;
 
@@ -114,18 +115,20 @@ impl Form {
 
     /// Prints events on a thread of its own from now on, where this form prints them at all. Blocks go to `returns`.
     pub fn work_aside(&mut self, context: &Context, returns: Returns) -> Result<(), CommandError> {
-        let begun = context.printer.file().and_then(|file| match self.kind {
+        let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
-                Press::start(move |event, out| full(event, &layout, out), file, returns).map(Some)
+                let print = move |event: &Event<'_>, out: &mut Outlet<File>| full(event, &layout, out);
+                context.printer.file().and_then(|file| Press::start(print, file, returns))
             }
             Kind::Json => {
                 let created = self.created;
-                Press::start(move |event, out| json_members(event, created, out), file, returns).map(Some)
+                let print = move |event: &Event<'_>, out: &mut Outlet<File>| json_members(event, created, out);
+                context.printer.file().and_then(|file| Press::start(print, file, returns))
             }
-            _ => Ok(None),
-        });
-        self.press = begun.map_err(CommandError::output)?;
+            _ => return Ok(()),
+        };
+        self.press = Some(begun.map_err(CommandError::output)?);
         Ok(())
     }
 

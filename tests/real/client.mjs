@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 
 const REQUEST_MS = 20_000;
 const RUN_MS = 90_000;
+const LATE_MS = 2_000;
 const MANY = 20;
 const BIG = "ab\u00e9\u2028\u{1f980}\"\\\n".repeat(30_000);
 const DOCUMENT = "demo://resource/static/document/features.md";
@@ -120,9 +121,11 @@ const connect = async (command, args) => {
   const seen = { roots: 0, sampling: [], elicitation: [], notifications: {} };
   seen.rootsSynced = signal();
   seen.updated = signal();
+  seen.lastProgress = signal();
   answerServer(client, seen);
   countNotifications(client, seen);
-  client.onerror = () => {}; // late progress of a cancelled call is not our concern
+  // To the SDK, what a cancelled call still tells is an error.
+  client.onerror = ({ message }) => /"progress":3,"total":3/.test(message) && seen.lastProgress.fire();
   const transport = transportTo(command, args);
   let protocolVersion;
   const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
@@ -166,7 +169,7 @@ const tools = async (client) => {
   await expect("unknown tool", () => call("no-such-tool", {}));
 };
 
-const slowCalls = async (client) => {
+const slowCalls = async (client, seen) => {
   const call = caller(client);
   const progress = [];
   const onprogress = (update) => progress.push(update);
@@ -178,6 +181,8 @@ const slowCalls = async (client) => {
   const stop = () => abort.abort("enough");
   await expectRefusal("cancelled", () =>
     call("trigger-long-running-operation", { duration: 0.6, steps: 3 }, { onprogress: stop, signal: abort.signal }));
+  // The server goes on with it, which must be over before the connection is closed.
+  await Promise.race([seen.lastProgress.fired, new Promise((over) => setTimeout(over, LATE_MS).unref())]);
 };
 
 const resources = async (client, seen) => {
@@ -217,7 +222,7 @@ const everything = async (client, seen) => {
   await expect("logging/setLevel", () => client.setLoggingLevel("debug", options));
   await expect("ping", () => client.ping(options));
   await tools(client);
-  await slowCalls(client);
+  await slowCalls(client, seen);
   await resources(client, seen);
   await prompts(client);
   await serverAsks(client, seen);

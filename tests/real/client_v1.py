@@ -61,7 +61,7 @@ def answers(seen):
 
     async def incoming(message):
         if isinstance(message, types.ServerNotification):
-            seen.notice(message.root.method, getattr(message.root.params, "data", None))
+            seen.notice(message.root.method, message.root.params)
 
     return {
         "sampling_callback": sampling,

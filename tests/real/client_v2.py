@@ -59,7 +59,7 @@ def answers(seen):
     async def incoming(message):
         method = getattr(message, "method", None)
         if method is not None:
-            seen.notice(method, getattr(message.params, "data", None))
+            seen.notice(method, message.params)
 
     return {
         "sampling_callback": sampling,

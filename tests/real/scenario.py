@@ -16,6 +16,7 @@ import anyio
 
 REQUEST_SECONDS = 20
 RUN_SECONDS = 90
+LATE_SECONDS = 2
 MANY = 20
 BIG = 'ab\u00e9\u2028\U0001f980"\\\n' * 30_000
 DOCUMENT = "demo://resource/static/document/features.md"
@@ -48,9 +49,13 @@ class Seen:
         self.notifications = {}
         self.roots_synced = anyio.Event()
         self.updated = anyio.Event()
+        self.last_progress = anyio.Event()
 
-    def notice(self, method, data=None):
+    def notice(self, method, params=None):
+        data = getattr(params, "data", None)
         self.notifications[method] = self.notifications.get(method, 0) + 1
+        if method == "notifications/progress" and params.progress == params.total == 3:
+            self.last_progress.set()
         if method == "notifications/message" and str(data).startswith("Roots updated"):
             self.roots_synced.set()
         if method == "notifications/resources/updated":
@@ -155,7 +160,7 @@ async def tools(peer):
     await expect("unknown tool", peer.call("no-such-tool", {}))
 
 
-async def slow_calls(peer):
+async def slow_calls(peer, seen):
     progress = []
 
     async def note(done, total, message):
@@ -164,10 +169,10 @@ async def slow_calls(peer):
     await expect("long-running", peer.call("trigger-long-running-operation", {"duration": 0.4, "steps": 4}, note))
     emit("progress", ok=progress)
     if peer.cancels:
-        await cancelled(peer)
+        await cancelled(peer, seen)
 
 
-async def cancelled(peer):
+async def cancelled(peer, seen):
     with anyio.CancelScope() as scope:
 
         async def stop(_done, _total, _message):
@@ -175,6 +180,9 @@ async def cancelled(peer):
 
         await peer.call("trigger-long-running-operation", {"duration": 0.6, "steps": 3}, stop)
     emit("cancelled", ok=scope.cancelled_caught)
+    # The server goes on with it, which must be over before the connection is closed.
+    with anyio.move_on_after(LATE_SECONDS):
+        await seen.last_progress.wait()
 
 
 async def resources(peer, seen):
@@ -210,7 +218,7 @@ async def everything(peer, seen):
     await expect("logging/setLevel", peer.set_level("debug"))
     await expect("ping", peer.ping())
     await tools(peer)
-    await slow_calls(peer)
+    await slow_calls(peer, seen)
     await resources(peer, seen)
     await prompts(peer)
     await server_asks(peer, seen)

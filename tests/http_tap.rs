@@ -152,7 +152,7 @@ fn what_is_no_answer_becomes_a_502_that_says_why() {
         (closed, "refused"),
         (always(""), "closed"),
         (always("SSH-2.0-OpenSSH_9.2\r\n\r\n"), "invalid HTTP version"),
-        (always(huge), "headers of more than 256 KiB"),
+        (always(huge), "headers of more than 128 KiB"),
     ] {
         let stage = Stage::new();
         let tap = Tap::start(&stage, server, &[]);
@@ -281,7 +281,7 @@ fn a_head_that_is_too_large_is_refused() {
     let tap = Tap::start(&stage, mirror(), &[]);
     assert_eq!(post(tap.address, &format!("X-Big: {}\r\n", "v".repeat(100 << 10)), PING).status, 200);
     let mut client = Client::connect(tap.address);
-    client.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Big: {}", "v".repeat(256 << 10)));
+    client.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Big: {}", "v".repeat(128 << 10)));
     assert_eq!(client.reply().status, 431);
 }
 

@@ -558,7 +558,7 @@ fn a_large_event_passes_and_a_huge_one_does_not() {
 fn headers_of_a_mebibyte_are_refused() {
     let stage = Stage::new();
     let web = Web::start(|asked| no_tools(asked).with("X-Large", &"x".repeat(1 << 20)));
-    failed(&list(&stage, &web.url("/"), &[]), 4, &["answered with headers of more than 256 KiB"]);
+    failed(&list(&stage, &web.url("/"), &[]), 4, &["answered with headers of more than 128 KiB"]);
     let many =
         Web::start(|asked| (0..2000).fold(no_tools(asked), |reply, number| reply.with(&format!("X-{number}"), "x")));
     failed(&list(&stage, &many.url("/"), &[]), 4, &["answered with headers of more than"]);

@@ -3,14 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::wire::sse::{SseEvent, SseFramer};
+use std::borrow::Cow;
 
 fuzz_target!(|data: &[u8]| {
     let Some((cut, stream)) = data.split_first() else { return };
     let mut framer = SseFramer::default();
     let mut joined = Vec::new();
-    let mut take = |block: &[u8]| {
-        let _ = SseEvent::parse(block);
-        joined.extend_from_slice(block);
+    let mut take = |block: Cow<'_, [u8]>| {
+        let _ = SseEvent::parse(&block);
+        joined.extend_from_slice(&block);
     };
     stream.chunks(usize::from(*cut).max(1)).for_each(|chunk| framer.push(chunk, &mut take));
     framer.finish(&mut take);

@@ -221,7 +221,8 @@ impl Exchanges {
             headers: Headers(&head.headers),
         };
         self.transport(stream, number, Flags::toward(Direction::ClientToServer), &told);
-        let request = Reading::of(text(head.headers.get(header::CONTENT_TYPE)).as_deref(), is_mcp);
+        let kind = text(head.headers.get(header::CONTENT_TYPE));
+        let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         state.open.insert(
             number,
             Exchange {
@@ -232,7 +233,7 @@ impl Exchanges {
                 session,
                 is_mcp,
                 request,
-                response: Reading::of(Some(""), false),
+                response: Reading::of(Some(""), false, None),
                 decoder: None,
                 coding: None,
                 is_answered: false,
@@ -291,7 +292,7 @@ impl Exchanges {
             exchange.decoder = coding.as_deref().and_then(Decoder::of);
             let is_readable = coding.is_none() || exchange.decoder.is_some();
             let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
-            exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable);
+            exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
             exchange.coding = coding;
         }
         state.open.insert(number, exchange);
@@ -307,7 +308,7 @@ impl Exchanges {
                 Err(error) => {
                     let told = json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
                     self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &told);
-                    (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false));
+                    (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false, None));
                     None
                 }
             },
@@ -392,7 +393,7 @@ impl Exchanges {
                 return None;
             }
             Piece::Event(block) => {
-                message(Framing::Sse, block.into());
+                message(Framing::Sse, block);
                 return None;
             }
             Piece::Block { block, ref joined } => {
@@ -532,6 +533,11 @@ impl Serialize for Headers<'_> {
         }
         pairs.end()
     }
+}
+
+/// The length that is announced of a body.
+fn length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {

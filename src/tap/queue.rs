@@ -259,6 +259,8 @@ impl Queue {
     /// Answers false once the queue is closed and empty.
     pub fn take(&self, batch: &mut Batch, patience: Option<Duration>) -> bool {
         batch.clear();
+        // What one large event made larger than this goes back.
+        batch.bytes.shrink_to(self.bound);
         let mut inner = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
         while !inner.closed && !inner.relay_waits && !inner.is_urgent && inner.batch.bytes.len() <= self.bound / 2 {

@@ -339,12 +339,12 @@ impl Events {
             }
             let ready = &mut self.ready;
             match self.answer.chunk().await {
-                Ok(Some(bytes)) => self.framer.push(&bytes, |block| ready.push_back(block.to_vec())),
+                Ok(Some(bytes)) => self.framer.push(&bytes, |block| ready.push_back(block.into_owned())),
                 Ok(None) => {
                     self.is_over = true;
                     self.framer.finish(|block| {
-                        if is_whole(block) {
-                            ready.push_back(block.to_vec());
+                        if is_whole(&block) {
+                            ready.push_back(block.into_owned());
                         }
                     });
                 }

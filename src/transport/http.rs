@@ -237,9 +237,9 @@ pub type Stream = MaybeHttpsStream<super::reach::Reached>;
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most that a response's head may take up.
-pub(super) const HEAD_LIMIT: usize = 256 << 10;
-/// How many headers a response may have.
+/// The most that a head may take up. As much of a body is read at once, and a proxy holds several such pieces.
+pub(super) const HEAD_LIMIT: usize = 128 << 10;
+/// How many headers a head may have.
 pub(super) const MOST_HEADERS: usize = 512;
 /// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
 /// into a connection that is just being closed.

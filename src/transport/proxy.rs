@@ -3,7 +3,9 @@
 
 use super::access::Access;
 use super::exchange::shared_headers;
-use super::http::{Body, BodyError, HttpClient, HttpError, Seen, SharedWatch, Sluice, empty, full, whole};
+use super::http::{
+    Body, BodyError, HEAD_LIMIT, HttpClient, HttpError, MOST_HEADERS, Seen, SharedWatch, Sluice, empty, full, whole,
+};
 use super::remote::Remote;
 use super::upstream::Upstream;
 use crate::wire::Direction;
@@ -25,10 +27,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The largest head of a request.
-const HEAD_LIMIT: usize = 256 << 10;
-/// How many headers a request may have.
-const MOST_HEADERS: usize = 512;
 /// How long the rest of a request is read that cannot be sent on.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a client may take for a request's head.

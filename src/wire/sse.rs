@@ -13,12 +13,18 @@ pub struct SseFramer {
 }
 
 impl SseFramer {
-    /// Takes the next chunk and hands each complete block, blank line included, to `sink`.
-    pub fn push(&mut self, chunk: &[u8], mut sink: impl FnMut(&[u8])) {
+    /// Takes the next chunk and hands each complete block, blank line included, to `sink`. A large one is given away:
+    /// it can be most of what a tap holds, and its buffer is not for a stream that may go on for days.
+    pub fn push(&mut self, chunk: &[u8], mut sink: impl FnMut(Cow<'_, [u8]>)) {
+        const LARGE: usize = 64 << 10;
         self.carry.extend_from_slice(chunk);
         let mut start = 0;
         while let Some(end) = block_end(&self.carry, start, self.searched.max(start)) {
-            sink(&self.carry[start..end]);
+            if start == 0 && end == self.carry.len() && end > LARGE {
+                self.searched = 0;
+                return sink(std::mem::take(&mut self.carry).into());
+            }
+            sink(self.carry[start..end].into());
             start = end;
             self.searched = end;
         }
@@ -28,11 +34,10 @@ impl SseFramer {
     }
 
     /// Ends the stream: what is left is handed out, though no blank line ended it.
-    pub fn finish(&mut self, mut sink: impl FnMut(&[u8])) {
+    pub fn finish(&mut self, mut sink: impl FnMut(Cow<'_, [u8]>)) {
         if !self.carry.is_empty() {
-            sink(&self.carry);
+            sink(std::mem::take(&mut self.carry).into());
         }
-        self.carry.clear();
         self.searched = 0;
     }
 
@@ -132,11 +137,10 @@ pub fn carried(block: &[u8]) -> Carried<'_> {
     if second.is_none() && first.trim_ascii().is_empty() {
         return Carried::Nothing;
     }
-    let event = SseEvent::parse(block);
-    match (event.event.as_deref(), second) {
-        (Some(name), _) if !name.is_empty() && name != "message" => Carried::Nothing,
-        (_, None) => Carried::Message(first),
-        (_, Some(_)) => Carried::Joined(event.data.unwrap_or_default()),
+    match (values(block, b"event").last().unwrap_or_default(), second) {
+        (b"" | b"message", None) => Carried::Message(first),
+        (b"" | b"message", Some(_)) => Carried::Joined(SseEvent::parse(block).data.unwrap_or_default()),
+        _ => Carried::Nothing,
     }
 }
 
@@ -158,8 +162,13 @@ pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
 
 /// The values of a block's `data` lines.
 pub fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    lines(block).filter_map(|line| {
-        let value = line.strip_prefix(b"data")?;
+    values(block, b"data")
+}
+
+/// The values of a block's lines of this name.
+fn values<'b>(block: &'b [u8], name: &'static [u8]) -> impl Iterator<Item = &'b [u8]> {
+    lines(block).filter_map(move |line| {
+        let value = line.strip_prefix(name)?;
         match value.strip_prefix(b":") {
             Some(value) => Some(value.strip_prefix(b" ").unwrap_or(value)),
             None => value.is_empty().then_some(value),
@@ -194,9 +203,9 @@ mod tests {
         let mut framer = SseFramer::default();
         let mut out = Vec::new();
         for chunk in chunks {
-            framer.push(chunk, |block| out.push(block.to_vec()));
+            framer.push(chunk, |block| out.push(block.into_owned()));
         }
-        framer.finish(|block| out.push(block.to_vec()));
+        framer.finish(|block| out.push(block.into_owned()));
         out
     }
 

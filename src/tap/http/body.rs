@@ -8,6 +8,8 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// A body longer than this is recorded in fragments, as a line is.
 const HOLD: usize = 64 << 20;
+/// So much room at most is made for a body that announces its length.
+const ROOM: usize = 2 << 20;
 /// So much is kept of a body that is no message.
 const KEEP: usize = 64 << 10;
 
@@ -19,7 +21,7 @@ pub enum Piece<'a> {
     /// A part of a body that is too long to hold.
     Fragment(&'a [u8]),
     /// A server-sent event with its message in place.
-    Event(&'a [u8]),
+    Event(Cow<'a, [u8]>),
     /// A block of an event stream that is not recorded as it stands. With `joined`, it holds that message.
     Block {
         /// Its bytes, the blank line included.
@@ -57,11 +59,13 @@ pub enum Reading {
 
 impl Reading {
     /// A body of this content type, as far as it is known; `None` where there is none.
-    pub fn of(content_type: Option<&str>, is_mcp: bool) -> Self {
+    ///
+    /// A message gets the room for the `length` that is announced, if it is, at once.
+    pub fn of(content_type: Option<&str>, is_mcp: bool, length: Option<usize>) -> Self {
         let kind = content_type.unwrap_or("json").to_ascii_lowercase();
         match is_mcp {
             true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
-            true if kind.contains("json") => Self::Json(Vec::new()),
+            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM))),
             _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
         }
     }
@@ -110,7 +114,7 @@ impl Reading {
             // Given away, not copied: it can be most of what the tap holds.
             Self::Json(held) => sink(Piece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
-            Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block, joined: None })),
+            Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block: &block, joined: None })),
             Self::Frames(_) | Self::Other { length: 0, .. } | Self::Over => {}
             Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
         }
@@ -118,12 +122,13 @@ impl Reading {
     }
 }
 
-fn pass_block(block: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
-    match carried(block) {
-        Carried::Message(_) => sink(Piece::Event(block)),
-        Carried::Joined(message) => sink(Piece::Block { block, joined: Some(message) }),
-        Carried::Nothing => sink(Piece::Block { block, joined: None }),
-    }
+fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(Piece<'_>)) {
+    let joined = match carried(&block) {
+        Carried::Message(_) => return sink(Piece::Event(block)),
+        Carried::Joined(message) => Some(message),
+        Carried::Nothing => None,
+    };
+    sink(Piece::Block { block: &block, joined });
 }
 
 /// Reads what frames there are; false where no more can follow: they are none, or say so.
@@ -187,7 +192,7 @@ mod tests {
             found.push(match piece {
                 Piece::Whole(bytes) => format!("whole {}", text(&bytes)),
                 Piece::Fragment(bytes) => format!("fragment {}", bytes.len()),
-                Piece::Event(bytes) => format!("event {}", text(bytes)),
+                Piece::Event(bytes) => format!("event {}", text(&bytes)),
                 Piece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
                 Piece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
                 Piece::Other(length, kept) => format!("other {length} {}", text(kept)),
@@ -200,16 +205,16 @@ mod tests {
 
     #[test]
     fn a_json_body_is_one_message_however_it_comes() {
-        let reading = || Reading::of(Some("application/json; charset=utf-8"), true);
+        let reading = || Reading::of(Some("application/json; charset=utf-8"), true, None);
         assert_eq!(read(reading(), &[b"{\"a\"", b":1}"]), ["whole {\"a\":1}"]);
         assert!(read(reading(), &[]).is_empty());
-        assert_eq!(read(Reading::of(None, true), &[b"{}"]), ["whole {}"]);
+        assert_eq!(read(Reading::of(None, true, Some(2)), &[b"{}"]), ["whole {}"]);
     }
 
     #[test]
     fn an_event_stream_gives_messages_and_the_rest_as_it_stood() {
         let stream: &[&[u8]] = &[b"id: 1\ndata: \n\n", b"data: {}\n", b"\n: ping\n\ndata: {\ndata: }\n\ndata: {}\n"];
-        let found = read(Reading::of(Some("text/event-stream"), true), stream);
+        let found = read(Reading::of(Some("text/event-stream"), true, None), stream);
         let expected = [
             "block id: 1\ndata: \n\n None",
             "event data: {}\n\n",
@@ -222,8 +227,8 @@ mod tests {
 
     #[test]
     fn other_bodies_are_kept_on_the_endpoint_only() {
-        assert_eq!(read(Reading::of(Some("text/html"), true), &[b"<p>", b"no"]), ["other 5 <p>no"]);
-        assert_eq!(read(Reading::of(Some("application/json"), false), &[b"{\"token\":1}"]), ["other 11 "]);
+        assert_eq!(read(Reading::of(Some("text/html"), true, None), &[b"<p>", b"no"]), ["other 5 <p>no"]);
+        assert_eq!(read(Reading::of(Some("application/json"), false, None), &[b"{\"token\":1}"]), ["other 11 "]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Events {
         }
         let (mut out, gone) = (Vec::new(), &mut self.gone);
         self.framer.push(bytes, |block| match std::mem::take(gone) {
-            0 => out.extend(sifted_block(block, keep)),
+            0 => out.extend(sifted_block(&block, keep)),
             gone => out.extend_from_slice(block.get(gone..).unwrap_or_default()),
         });
         self.note(&out);

@@ -135,7 +135,7 @@ impl HttpSession {
         };
         let (head, mut body) = response.into_parts();
         let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let mut heard = Heard { reading: Reading::of(Some(kind), true), said: String::new(), asked: Vec::new() };
+        let mut heard = Heard { reading: Reading::of(Some(kind), true, None), said: String::new(), asked: Vec::new() };
         let failed = !head.status.is_success();
         if !failed {
             let _ = taken.send(Ok(()));
@@ -166,7 +166,7 @@ impl HttpSession {
         let mut see = |piece: Piece<'_>| {
             let (framing, payload) = match &piece {
                 Piece::Whole(bytes) => (Framing::Whole, &bytes[..]),
-                Piece::Event(block) => (Framing::Sse, *block),
+                Piece::Event(block) => (Framing::Sse, &**block),
                 Piece::Block { joined: Some(message), .. } => (Framing::Whole, &message[..]),
                 Piece::Other(_, kept) => {
                     *said = String::from_utf8_lossy(kept).into_owned();

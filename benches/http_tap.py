@@ -19,13 +19,17 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import stored
 from compare import Figures, measure
 from context import ROOT, Context, compile_client, find_program
 from measure import BenchError, Command, interleave, median_ratio
@@ -108,13 +112,18 @@ class Ways:
 
     @contextmanager
     def tap(self, cpu: int) -> Iterator[Way]:
-        with self.server(cpu) as server:
-            url = f"http://127.0.0.1:{server.port}/mcp"
-            command = self.ctx.ours("record", "--force", "-o", self.reel, "--listen", "0", "--url", url)
-            told = re.compile(r"listening on http://127\.0\.0\.1:(\d+)")
-            port = lambda text: (found := told.search(text)) and int(found[1])
-            with started(command, self.ctx.work / "tap.txt", cpu, port) as way:
-                yield way
+        with self.server(cpu) as server, self.tap_before(server.port, cpu) as way:
+            yield way
+
+    @contextmanager
+    def tap_before(self, port: int, cpu: int = ANY_CPU) -> Iterator[Way]:
+        """The tap in front of the server on this port."""
+        url = f"http://127.0.0.1:{port}/mcp"
+        command = self.ctx.ours("record", "--force", "-o", self.reel, "--listen", "0", "--url", url)
+        told = re.compile(r"listening on http://127\.0\.0\.1:(\d+)")
+        find_port = lambda text: (found := told.search(text)) and int(found[1])
+        with started(command, self.ctx.work / "tap.txt", cpu, find_port) as way:
+            yield way
 
     @contextmanager
     def proxy(self, make: Callable[[int, int], Command], cpu: int) -> Iterator[Way]:
@@ -136,6 +145,49 @@ class Ways:
             if (held := self.ctx.recorded_messages(self.reel)) != expected:
                 raise BenchError(f"{self.reel.name} holds {held} of {expected} messages")
         return found
+
+
+# Large messages.
+
+class Echo(BaseHTTPRequestHandler):
+    """Gives every message back: as JSON, or as an event where the path says so."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:  # noqa: N802, the name is the library's
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        kind = "application/json"
+        if self.headers["X-Back"] == "events":
+            kind, body = "text/event-stream", b"event: message\ndata: " + body + b"\n\n"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is to be told."""
+
+
+def exchange_large(ways: Ways, back: str, count: int) -> int:
+    """One client's messages of up to 1 MiB, each given back; answers the tap's peak in bytes."""
+    path = stored.large_messages(ways.ctx.work / "large.ndjson", stored.LARGEST // 2)
+    messages = path.read_bytes().splitlines()[:count]
+    path.unlink()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "X-Back": back}
+    with ways.tap_before(server.server_port) as way:
+        client = HTTPConnection("127.0.0.1", way.port)
+        for message in messages:
+            client.request("POST", "/mcp", message, head)
+            if message not in (given := client.getresponse().read()):
+                raise BenchError(f"{len(message)} bytes were sent, {len(given)} others came back")
+        peak = way.peak()
+    server.shutdown()
+    if (held := ways.ctx.recorded_messages(ways.reel)) != 2 * count:
+        raise BenchError(f"{ways.reel.name} holds {held} of {2 * count} messages")
+    return peak
 
 
 # The rivals' commands.
@@ -274,8 +326,16 @@ def throughput(ctx: Context) -> list[Row]:
                 value=peak / 1e6)]
 
 
+def memory(ctx: Context) -> list[Row]:
+    """The tap's memory with large messages; of a copied binary, as `compare.py` has it."""
+    ways = Ways(replace(ctx, bin=str(ctx.installed)))
+    peaks = {back: exchange_large(ways, back, stored.LARGE_MESSAGES) for back in ("json", "events")}
+    return [Row(f"peak RSS of the tap, messages up to 1 MiB, {back} back", size(most), target=at_most(16, "MB"),
+                value=most / 1e6) for back, most in peaks.items()]
+
+
 FIGURES: Figures = {
-    "round-trip": round_trip, "rivals": rivals, "throughput": throughput,
+    "round-trip": round_trip, "rivals": rivals, "throughput": throughput, "memory": memory,
 }
 
 

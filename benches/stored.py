@@ -3,10 +3,10 @@
 import base64
 import json
 import random
-import shutil
 import statistics
 import time
 from calendar import timegm
+from dataclasses import replace
 from pathlib import Path
 
 from context import PRETTY_MESSAGES, Context
@@ -197,14 +197,10 @@ def startup(ctx: Context) -> list[Row]:
 
 def memory(ctx: Context) -> list[Row]:
     """Of a session whose messages are all just 1 MiB and one whose are of any size up to that, the worse."""
-    # As it is installed: of a copy, which lies in the page cache in large pieces, more is mapped at each touch.
-    installed = ctx.fresh("mcpreel")
-    shutil.copy(ctx.bin, installed)
-
-    def ours(*words: object) -> Command:
-        return [str(installed), *map(str, words)]
-
-    peaks = {"show, whole reel": peak(ctx, ctx.messages, ours("show", ctx.reel))}
+    reel = ctx.reel
+    ctx = replace(ctx, bin=str(ctx.installed))
+    ours = ctx.ours
+    peaks = {"show, whole reel": peak(ctx, ctx.messages, ours("show", reel))}
     for name, smallest in {"large": LARGEST, "mixed": 1000}.items():
         messages, reel = large_messages(ctx.fresh(f"{name}.ndjson"), smallest), ctx.fresh(f"{name}.reel")
         tap = ours("record", "-o", reel, "--", "cat")

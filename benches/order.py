@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Makes order.ld, which has the functions that `record` and `show` run lie together in the binary.
+
+    cargo build --release && python3 benches/order.py [--bin target/release/mcpreel] [--work DIR]
+
+Runs them under callgrind (of valgrind), and writes the names of all functions that ran, those that
+every command runs first. Nothing but memory and the time to start depends on it: a name that no
+function has any more does nothing. Make it anew when `compare.py --only memory` comes near its bound.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from context import ROOT, Context
+from http_tap import Ways, exchange_large
+from measure import BenchError, Command
+from stored import LARGEST, fed, large_messages
+
+FORMS = ("list", "full", "json", "table")
+SMALL = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}\n'
+HEAD = """\
+/* Made by benches/order.py; see build.rs. What record and show run, what every command runs first. */
+SECTIONS
+{
+  .text.run : {
+"""
+TAIL = """\
+  }
+}
+INSERT BEFORE .text;
+"""
+
+
+@dataclass
+class Profiled(Context):
+    """The binary under callgrind: its commands leave the names of what they ran in `folder`."""
+
+    folder: Path = Path()
+
+    def ours(self, *words: object) -> Command:
+        callgrind = ["valgrind", "-q", "--tool=callgrind", "--demangle=no",
+                     f"--callgrind-out-file={self.folder}/%p"]
+        return [*callgrind, *super().ours(*words)]
+
+
+def profile(ctx: Profiled, name: str, run) -> set[str]:
+    """The names of all functions that a scenario ran, of any library."""
+    folder = ctx.work / f"order-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    print(f"{name} ...", flush=True)
+    run(replace(ctx, folder=folder))
+    names = set()
+    for file in folder.iterdir():
+        found = re.findall(r"^c?fn=\(\d+\) (\S+)", file.read_text(errors="replace"), re.M)
+        names |= {re.sub(r"'\d+$", "", one) for one in found}
+    return names
+
+
+def record(ctx: Profiled) -> None:
+    lines = ctx.fresh("order.ndjson")
+    with open(large_messages(ctx.fresh("large.ndjson"), LARGEST // 2), encoding="utf-8") as large:
+        lines.write_text("".join(SMALL % number for number in range(3000)) + "".join(islice(large, 6)))
+    command = ctx.record(ctx.fresh("order.reel"), ["cat"])
+    ctx.runner.run(fed(lines, command))
+    ctx.runner.run([*ctx.record(ctx.fresh("one-way.reel"), ["cat"]), str(lines)])
+
+
+def record_http(ctx: Profiled) -> None:
+    ways = Ways(ctx)
+    ways.calls(ways.tap, 2, 20, -1)
+    for kind in ("json", "events"):
+        exchange_large(ways, kind, 4)
+
+
+def show(ctx: Profiled) -> None:
+    for form in FORMS:
+        ctx.runner.run(ctx.ours("show", "--format", form, "--color", "never", ctx.work / "order.reel"))
+
+
+def symbols(program: str) -> set[str]:
+    lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
+    parts = (line.split() for line in lines)
+    return {part[2] for part in parts if len(part) == 3 and part[1] in "tTwW"}
+
+
+def pattern(name: str) -> str:
+    """The name with whatever changes from compiler to compiler left open."""
+    name = re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name)
+    name = re.sub(r"Cs[0-9A-Za-z]+_(?=\d)", "Cs*_", name)
+    return f"*(.text.{re.sub(r'[.]([0-9]+|llvm[.].*)$', '', name)}*)"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", type=Path, default=ROOT / "target/release/mcpreel")
+    parser.add_argument("--work", type=Path, default=ROOT / "target/compare")
+    args = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        parser.error("no valgrind on this machine")
+    args.work.mkdir(parents=True, exist_ok=True)
+    ctx = Profiled(bin=str(args.bin.resolve()), work=args.work.resolve(), messages=0, pairs=1,
+                   source=None, transcript=None)
+    try:
+        start = profile(ctx, "version", lambda ctx: ctx.runner.run(ctx.ours("--version")))
+        tap, http, shown = (profile(ctx, run.__name__, run) for run in (record, record_http, show))
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    groups = [start | tap & http & shown, tap & http, tap, http & shown, http, shown]
+    known = symbols(ctx.bin)
+    ordered = dict.fromkeys(pattern(name) for group in groups for name in sorted(group & known))
+    body = "".join(f"    {one}\n" for one in ordered)
+    (ROOT / "order.ld").write_text(HEAD + body + TAIL)
+    print(f"{len(ordered)} names")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

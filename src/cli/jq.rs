@@ -6,6 +6,8 @@ use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
 use jaq_json::{Val, read};
+use std::io::Write;
+use std::rc::Rc;
 
 /// What is nested deeper is not read: jaq calls itself for each level, and a peer may nest until the stack is full.
 const DEEPEST: usize = 10_000;
@@ -39,44 +41,50 @@ impl Jq {
         Ok(Self { filter })
     }
 
-    /// Runs it on one JSON text; every output is appended to `out` as a line.
-    pub fn run(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-        self.each(text, |output| {
-            match output {
-                Val::TStr(text) => out.extend_from_slice(&text),
-                value => out.extend_from_slice(value.to_string().as_bytes()),
-            }
-            out.push(b'\n');
+    /// Runs it on an object, with this JSON text as its `message` where there is one; every output is written to `out`
+    /// as a line. What becomes of that is for `out` to tell.
+    pub fn run(&self, object: &[u8], message: Option<&[u8]>, out: &mut (impl Write + Send)) -> Result<(), String> {
+        self.each(object, message, |output| {
+            let _ = match output {
+                Val::TStr(text) => out.write_all(&text),
+                value => write!(out, "{value}"),
+            };
+            let _ = out.write_all(b"\n");
         })
     }
 
     /// Whether it is true of one JSON text: it has outputs, and none of them is `false` or `null`.
     pub fn holds(&self, text: &[u8]) -> Result<bool, String> {
         let (mut some, mut all) = (false, true);
-        self.each(text, |output| {
+        self.each(text, None, |output| {
             some = true;
             all &= !matches!(output, Val::Null | Val::Bool(false));
         })?;
         Ok(some && all)
     }
 
-    fn each(&self, text: &[u8], take: impl FnMut(Val) + Send) -> Result<(), String> {
-        let depth = json::depth(text);
+    fn each(&self, text: &[u8], message: Option<&[u8]>, take: impl FnMut(Val) + Send) -> Result<(), String> {
+        let depth = json::depth(text).max(message.map_or(0, |message| json::depth(message) + 1));
         if depth <= DEEP {
-            return self.each_here(text, take);
+            return self.each_here(text, message, take);
         }
         if depth > DEEPEST {
             return Err(format!("it is nested {depth} levels deep, and at most {DEEPEST} are read"));
         }
         std::thread::scope(|scope| {
             let roomy = std::thread::Builder::new().stack_size(ROOM);
-            let work = roomy.spawn_scoped(scope, || self.each_here(text, take)).map_err(|error| error.to_string());
+            let work =
+                roomy.spawn_scoped(scope, || self.each_here(text, message, take)).map_err(|error| error.to_string());
             work?.join().map_err(|_| "the thread for deeply nested events failed".to_owned())?
         })
     }
 
-    fn each_here(&self, text: &[u8], mut take: impl FnMut(Val)) -> Result<(), String> {
-        let input = read::parse_single(text).map_err(|error| error.to_string())?;
+    fn each_here(&self, text: &[u8], message: Option<&[u8]>, mut take: impl FnMut(Val)) -> Result<(), String> {
+        let parse = |text| read::parse_single(text).map_err(|error| error.to_string());
+        let mut input = parse(text)?;
+        if let (Val::Obj(members), Some(message)) = (&mut input, message) {
+            Rc::make_mut(members).insert(Val::utf8_str(&b"message"[..]), parse(message)?);
+        }
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         for output in self.filter.id.run((context, input)).map(unwrap_valr) {
             take(output.map_err(|error| error.to_string())?);
@@ -91,7 +99,7 @@ mod tests {
 
     fn run(code: &str, text: &str) -> Result<String, String> {
         let mut out = Vec::new();
-        Jq::compile("--jq", code).map_err(|error| error.message)?.run(text.as_bytes(), &mut out)?;
+        Jq::compile("--jq", code).map_err(|error| error.message)?.run(text.as_bytes(), None, &mut out)?;
         String::from_utf8(out).map_err(|error| error.to_string())
     }
 
@@ -102,6 +110,17 @@ mod tests {
         assert_eq!(run(".a[]", r#"{"a":[1.0,{"c":1}]}"#), Ok("1.0\n{\"c\":1}\n".into()));
         assert!(run(".a |", "{}").expect_err("refused").contains("syntax"));
         assert!(run("nope", "{}").expect_err("refused").contains("nope"));
+    }
+
+    #[test]
+    fn a_message_takes_its_place_in_the_object() {
+        let mut out = Vec::new();
+        let jq = Jq::compile("--jq", ".").expect("compiles");
+        jq.run(br#"{"seq":1,"message":null,"kind":"noise"}"#, Some(b"[1]"), &mut out).expect("runs");
+        assert_eq!(out, b"{\"seq\":1,\"message\":[1],\"kind\":\"noise\"}\n");
+        let deep = "[".repeat(DEEPEST) + &"]".repeat(DEEPEST);
+        let refused = jq.run(b"{}", Some(deep.as_bytes()), &mut out).expect_err("one level too deep");
+        assert!(refused.contains("10001 levels"), "{refused}");
     }
 
     #[test]

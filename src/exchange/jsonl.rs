@@ -59,6 +59,27 @@ pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io:
 
 /// Writes an event's members, with the opening bracket and without the closing one, so that others may follow.
 pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
+    write_head(event, created, out)?;
+    match verbatim(event) {
+        Some(message) => {
+            out.write_all(b",\"message\":")?;
+            out.write_all(message)
+        }
+        None => write_other_payload(event, out),
+    }
+}
+
+/// The same, but that a message which can stand there as it is becomes `null` and is answered: it may be most of the
+/// event, and who reads JSON can read it from where it lies.
+pub fn write_members_apart<'a>(event: &Event<'a>, created: i64, out: &mut impl Write) -> io::Result<Option<&'a [u8]>> {
+    write_head(event, created, out)?;
+    match verbatim(event) {
+        Some(message) => out.write_all(b",\"message\":null").map(|()| Some(message)),
+        None => write_other_payload(event, out).map(|()| None),
+    }
+}
+
+fn write_head(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     let head = event.header;
     let mut text = String::with_capacity(160);
     let _ = write!(text, "{{\"seq\":{},\"time\":\"", head.seq);
@@ -76,16 +97,16 @@ pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> i
             let _ = write!(text, ",\"{name}\":true");
         }
     }
-    out.write_all(text.as_bytes())?;
-    write_payload(event, out)
+    out.write_all(text.as_bytes())
 }
 
-fn write_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
+/// The message, where it can stand as a JSON value in a line and come back as the same bytes.
+fn verbatim<'a>(event: &Event<'a>) -> Option<&'a [u8]> {
+    (event.header.kind == EventKind::Message && stands_verbatim(event.payload)).then_some(event.payload)
+}
+
+fn write_other_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
     let payload = event.payload;
-    if event.header.kind == EventKind::Message && stands_verbatim(payload) {
-        out.write_all(b",\"message\":")?;
-        return out.write_all(payload);
-    }
     if let Some(described) = described(event) {
         out.write_all(b",\"data\":")?;
         serde_json::to_writer(&mut *out, &described)?;
@@ -113,7 +134,6 @@ pub fn described(event: &Event<'_>) -> Option<Value> {
     ciborium::from_reader::<Value, _>(event.payload).ok()
 }
 
-/// Whether a payload can stand as a JSON value in a line and come back as the same bytes.
 fn stands_verbatim(payload: &[u8]) -> bool {
     let (Some(first), Some(last)) = (payload.first(), payload.last()) else { return false };
     !first.is_ascii_whitespace()

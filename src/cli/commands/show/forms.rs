@@ -187,9 +187,10 @@ impl Form {
             }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
-                let _ = jsonl::write_members(&shown.event, self.created, &mut text);
+                // It is written to memory.
+                let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
                 json_words(shown, &mut text);
-                if let Err(reason) = jq.run(&text, out.gathered()) {
+                if let Err(reason) = jq.run(&text, message, out) {
                     self.failures += 1;
                     if self.failures <= FAILURES_TOLD {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));

@@ -22,7 +22,7 @@ from http_tap import Ways, exchange_large
 from measure import BenchError, Command
 from stored import LARGEST, fed, large_messages
 
-FORMS = ("list", "full", "json", "table")
+FORMS = ("", "--full", "--format json", "--format table", "--jq .message.params")
 SMALL = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}\n'
 HEAD = """\
 /* Made by benches/order.py; see build.rs. What record and show run, what every command runs first. */
@@ -81,7 +81,7 @@ def record_http(ctx: Profiled) -> None:
 
 def show(ctx: Profiled) -> None:
     for form in FORMS:
-        ctx.runner.run(ctx.ours("show", "--format", form, "--color", "never", ctx.work / "order.reel"))
+        ctx.runner.run(ctx.ours("show", *form.split(), "--color", "never", ctx.work / "order.reel"))
 
 
 def symbols(program: str) -> set[str]:

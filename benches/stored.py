@@ -208,7 +208,7 @@ def memory(ctx: Context) -> list[Row]:
         reel.unlink()
         # Both sides speak, each in the middle of a message while the other is.
         worst(peaks, "the tap, messages both ways", peak(ctx, LARGE_MESSAGES, fed(messages, tap)))
-        for form in ("", "--full", "--full --no-fold", "--format json", "--raw"):
+        for form in ("", "--full", "--full --no-fold", "--format json", "--raw", "--jq .message.params"):
             command = ours("show", *form.split(), "--color", "never", reel)
             worst(peaks, f"show {form}".strip(), peak(ctx, LARGE_MESSAGES, command))
         messages.unlink()

@@ -466,7 +466,10 @@ impl ReelReader {
         if crc32c::crc32c(&self.scratch) != header.records_crc {
             return Err("the check sum of its records does not match".into());
         }
-        decompress(&mut self.records_decoder, &self.scratch, header.records_raw, &mut self.records)?;
+        let raw = header.records_raw as usize;
+        prepare(&mut self.records, self.scratch.len(), raw);
+        decompress(&mut self.records_decoder, &self.scratch, raw, &mut self.records)?;
+        whole(&self.records, raw)?;
         record::decode(&self.records, header.count, &mut self.position, &mut self.methods, &mut block.headers)
             .filter(|()| self.position.offset == header.payload_raw as usize)
             .ok_or_else(|| "its records are not what the format says".to_owned())
@@ -495,30 +498,42 @@ impl ReelReader {
         }
         while self.parts_taken <= block.part {
             let part = self.parts[self.parts_taken];
-            self.input.read_at(part.offset, part.header.payload_len as usize, &mut self.scratch)?;
-            if self.scratch.len() < part.header.payload_len as usize {
-                return Ok(Err("its payload is cut".into()));
-            }
-            if crc32c::crc32c(&self.scratch) != part.header.payload_crc {
-                return Ok(Err("the check sum of its payload does not match".into()));
-            }
-            if part.header.flags & PAYLOAD_STORED != 0 {
-                if part.header.payload_len != part.header.payload_raw {
-                    return Ok(Err("its payload has not the length it claims".into()));
-                }
-                block.payload.clear();
-                block.payload.extend_from_slice(&self.scratch);
-            } else if let Err(reason) =
-                decompress(&mut self.payload_decoder, &self.scratch, part.header.payload_raw, &mut block.payload)
-            {
+            if let Err(reason) = self.load_part(part.offset, &part.header, &mut block.payload)? {
                 return Ok(Err(reason));
             }
             self.parts_taken += 1;
-            self.scratch.clear();
-            self.scratch.shrink_to(KEEP);
         }
         block.loaded = true;
         Ok(Ok(()))
+    }
+
+    /// Reads one part, piece by piece, so that one with a large message is not in memory packed and unpacked.
+    fn load_part(&mut self, offset: u64, header: &SegmentHeader, out: &mut Vec<u8>) -> io::Result<Result<(), String>> {
+        let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
+        let is_stored = header.flags & PAYLOAD_STORED != 0;
+        if is_stored && len != raw {
+            return Ok(Err("its payload has not the length it claims".into()));
+        }
+        prepare(out, len, raw);
+        let (mut taken, mut crc, mut unpacked) = (0, 0, Ok(()));
+        while taken < len {
+            let wanted = (len - taken).min(KEEP);
+            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
+            if self.scratch.len() < wanted {
+                return Ok(Err("its payload is cut".into()));
+            }
+            crc = crc32c::crc32c_append(crc, &self.scratch);
+            if is_stored {
+                out.extend_from_slice(&self.scratch);
+            } else if unpacked.is_ok() {
+                unpacked = decompress(&mut self.payload_decoder, &self.scratch, raw, out);
+            }
+            taken += wanted;
+        }
+        if crc != header.payload_crc {
+            return Ok(Err("the check sum of its payload does not match".into()));
+        }
+        Ok(unpacked.and_then(|()| whole(out, raw)))
     }
 
     /// Gives a block back, so that its memory serves again.
@@ -564,17 +579,25 @@ fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     (header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT).then_some(header)
 }
 
-/// Decompresses one flushed part; it must give exactly `raw` bytes.
-fn decompress(decoder: &mut Decoder<'_>, part: &[u8], raw: u32, out: &mut Vec<u8>) -> Result<(), String> {
-    let raw = raw as usize;
+/// Empties a buffer for `raw` bytes that come of `len`. The claim is trusted only as far as they could reach: zstd gives
+/// at most about 128 KiB a block of three bytes.
+fn prepare(out: &mut Vec<u8>, len: usize, raw: usize) {
     out.clear();
-    // The claimed length is trusted only as far as the part could reach: zstd gives at most about 128 KiB a block of
-    // three bytes.
-    out.reserve_exact(raw.min(part.len().saturating_mul(64 << 10)));
-    let mut input = InBuffer::around(part);
+    out.reserve_exact(raw.min(len.saturating_mul(64 << 10)));
+}
+
+fn whole(out: &[u8], raw: usize) -> Result<(), String> {
+    (out.len() == raw).then_some(()).ok_or_else(|| OTHER_LENGTH.to_owned())
+}
+
+const OTHER_LENGTH: &str = "it does not decompress to the length it claims";
+
+/// Decompresses one piece of a flushed part, which may give `raw` bytes at most with what `out` holds.
+fn decompress(decoder: &mut Decoder<'_>, piece: &[u8], raw: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    let mut input = InBuffer::around(piece);
     loop {
         let (taken, given) = (input.pos(), out.len());
-        if given == raw && taken == part.len() {
+        if given == raw && taken == piece.len() {
             return Ok(());
         }
         if out.capacity() == given {
@@ -583,8 +606,12 @@ fn decompress(decoder: &mut Decoder<'_>, part: &[u8], raw: u32, out: &mut Vec<u8
         decoder
             .run(&mut input, &mut OutBuffer::around_pos(out, given))
             .map_err(|error| format!("it does not decompress: {error}"))?;
-        if out.len() > raw || (input.pos() == taken && out.len() == given) {
-            return Err("it does not decompress to the length it claims".into());
+        if out.len() > raw {
+            return Err(OTHER_LENGTH.into());
+        }
+        if input.pos() == taken && out.len() == given {
+            // The next piece may bring more.
+            return if taken == piece.len() { Ok(()) } else { Err(OTHER_LENGTH.into()) };
         }
     }
 }

@@ -13,7 +13,8 @@ fn main() {
     let is_known = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
     if is("PROFILE", "release") && is_known && !chooses_linker() {
         let root = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-        println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", Path::new(&root).join("order.ld").display());
+        println!("cargo::rustc-link-arg-bins=-T");
+        println!("cargo::rustc-link-arg-bins={}", Path::new(&root).join("order.ld").display());
     }
 }
 

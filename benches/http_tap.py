@@ -150,7 +150,7 @@ class Ways:
 # Large messages.
 
 class Echo(BaseHTTPRequestHandler):
-    """Gives every message back: as JSON, or as an event where the path says so."""
+    """Gives every message back: as JSON, or as an event where `X-Back` says so."""
 
     protocol_version = "HTTP/1.1"
 
@@ -185,6 +185,7 @@ def exchange_large(ways: Ways, back: str, count: int) -> int:
                 raise BenchError(f"{len(message)} bytes were sent, {len(given)} others came back")
         peak = way.peak()
     server.shutdown()
+    server.server_close()
     if (held := ways.ctx.recorded_messages(ways.reel)) != 2 * count:
         raise BenchError(f"{ways.reel.name} holds {held} of {2 * count} messages")
     return peak

@@ -44,9 +44,12 @@ class Profiled(Context):
     folder: Path = Path()
 
     def ours(self, *words: object) -> Command:
+        command = super().ours(*words)
+        if words[0] not in ("record", "show", "--version"):
+            return command  # it only looks at what these made
         callgrind = ["valgrind", "-q", "--tool=callgrind", "--demangle=no",
                      f"--callgrind-out-file={self.folder}/%p"]
-        return [*callgrind, *super().ours(*words)]
+        return [*callgrind, *command]
 
 
 def profile(ctx: Profiled, name: str, run) -> set[str]:
@@ -60,6 +63,8 @@ def profile(ctx: Profiled, name: str, run) -> set[str]:
     for file in folder.iterdir():
         found = re.findall(r"^c?fn=\(\d+\) (\S+)", file.read_text(errors="replace"), re.M)
         names |= {re.sub(r"'\d+$", "", one) for one in found}
+    if not names:
+        raise BenchError(f"callgrind left nothing of {name}")
     return names
 
 

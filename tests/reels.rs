@@ -953,6 +953,7 @@ fn a_reader_that_goes_away_is_no_failure() {
         vec!["export", "long.reel"],
         vec!["reel", "cat", "long.reel", "--stream", "c2s"],
         vec!["reel", "compact", "long.reel", "-o", "-"],
+        vec!["show", "long.reel", "--jq", "repeat(1)"],
     ] {
         let mut spawned = stage.mcpreel(&command);
         spawned.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

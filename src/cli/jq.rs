@@ -42,14 +42,14 @@ impl Jq {
     }
 
     /// Runs it on an object, with this JSON text as its `message` where there is one; every output is written to `out`
-    /// as a line. What becomes of that is for `out` to tell.
+    /// as a line, until one cannot be: `out` is to tell that, and there may be outputs without end.
     pub fn run(&self, object: &[u8], message: Option<&[u8]>, out: &mut (impl Write + Send)) -> Result<(), String> {
         self.each(object, message, |output| {
-            let _ = match output {
+            let written = match output {
                 Val::TStr(text) => out.write_all(&text),
                 value => write!(out, "{value}"),
             };
-            let _ = out.write_all(b"\n");
+            written.and_then(|()| out.write_all(b"\n")).is_ok()
         })
     }
 
@@ -59,11 +59,13 @@ impl Jq {
         self.each(text, None, |output| {
             some = true;
             all &= !matches!(output, Val::Null | Val::Bool(false));
+            all
         })?;
         Ok(some && all)
     }
 
-    fn each(&self, text: &[u8], message: Option<&[u8]>, take: impl FnMut(Val) + Send) -> Result<(), String> {
+    /// Hands out outputs for as long as `take` says so.
+    fn each(&self, text: &[u8], message: Option<&[u8]>, take: impl FnMut(Val) -> bool + Send) -> Result<(), String> {
         let depth = json::depth(text).max(message.map_or(0, |message| json::depth(message) + 1));
         if depth <= DEEP {
             return self.each_here(text, message, take);
@@ -79,7 +81,7 @@ impl Jq {
         })
     }
 
-    fn each_here(&self, text: &[u8], message: Option<&[u8]>, mut take: impl FnMut(Val)) -> Result<(), String> {
+    fn each_here(&self, text: &[u8], message: Option<&[u8]>, mut take: impl FnMut(Val) -> bool) -> Result<(), String> {
         let parse = |text| read::parse_single(text).map_err(|error| error.to_string());
         let mut input = parse(text)?;
         if let (Val::Obj(members), Some(message)) = (&mut input, message) {
@@ -87,7 +89,9 @@ impl Jq {
         }
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         for output in self.filter.id.run((context, input)).map(unwrap_valr) {
-            take(output.map_err(|error| error.to_string())?);
+            if !take(output.map_err(|error| error.to_string())?) {
+                break;
+            }
         }
         Ok(())
     }

@@ -360,13 +360,24 @@ mod tests {
         writer.finish().expect("a Vec takes all").0
     }
 
+    /// What `write_members_apart` gives, put together again.
+    fn rejoined(event: &Event<'_>, created: i64) -> Vec<u8> {
+        let mut out = Vec::new();
+        let Some(message) = write_members_apart(event, created, &mut out).expect("a Vec takes all") else { return out };
+        assert!(out.ends_with(b",\"message\":null"), "{}", String::from_utf8_lossy(&out));
+        out.truncate(out.len() - 4);
+        [&out[..], message].concat()
+    }
+
     fn export(reel: &[u8]) -> Vec<u8> {
         let mut reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
         let mut out = Vec::new();
         write_header(reader.header(), &mut out).expect("a Vec takes all");
         while let Some(Item::Block(block)) = reader.next().expect("reads") {
             for event in block.events() {
-                write_event(&event, reader.header().created, &mut out).expect("a Vec takes all");
+                let (created, before) = (reader.header().created, out.len());
+                write_event(&event, created, &mut out).expect("a Vec takes all");
+                assert_eq!([&rejoined(&event, created)[..], b"}\n"].concat(), &out[before..]);
             }
         }
         out

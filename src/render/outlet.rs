@@ -77,11 +77,11 @@ impl<W: Write> Outlet<W> {
     }
 }
 
-/// For writers of other crates: no error comes from writing.
+/// For writers of other crates, which learn that writing on is of no use.
 impl<W: Write> Write for Outlet<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(bytes);
-        Ok(bytes.len())
+        self.failed.as_ref().map_or(Ok(bytes.len()), |error| Err(error.kind().into()))
     }
 
     fn flush(&mut self) -> io::Result<()> {

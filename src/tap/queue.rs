@@ -259,7 +259,7 @@ impl Queue {
     /// Answers false once the queue is closed and empty.
     pub fn take(&self, batch: &mut Batch, patience: Option<Duration>) -> bool {
         batch.clear();
-        // What one large event made larger than this goes back.
+        // What one large event made larger than the bound goes back.
         batch.bytes.shrink_to(self.bound);
         let mut inner = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
@@ -335,6 +335,10 @@ mod tests {
             let mut batch = Batch::default();
             assert!(queue.take(&mut batch, Some(Duration::ZERO)));
             assert_eq!((batch.bytes.len(), batch.bytes.as_ptr() != at), (length, is_copied));
+            // Its buffer does not stay.
+            for _ in 0..2 {
+                assert!(queue.take(&mut batch, Some(Duration::ZERO)) && batch.bytes.capacity() <= 10);
+            }
         }
     }
 

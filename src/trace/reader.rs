@@ -86,7 +86,8 @@ impl Block {
 
     /// One header of this block with its payload (empty before the payload was loaded).
     pub fn event<'a>(&'a self, header: &'a EventHeader) -> Event<'a> {
-        let payload = self.payload.get(header.offset..header.offset + header.len as usize).unwrap_or_default();
+        let payload = if self.loaded { &self.payload[..] } else { &[] };
+        let payload = payload.get(header.offset..header.offset + header.len as usize).unwrap_or_default();
         Event { header, payload }
     }
 
@@ -130,6 +131,8 @@ pub struct ReelReader {
     parts: Vec<PayloadPart>,
     /// How many of `parts` the payload decoder has taken.
     parts_taken: usize,
+    /// Why the next part cannot be read, where that was tried.
+    parts_broken: Option<String>,
     /// The group cannot be read any further.
     group_broken: bool,
     group_seen: bool,
@@ -200,6 +203,7 @@ impl ReelReader {
             payload_decoder,
             parts: Vec::new(),
             parts_taken: 0,
+            parts_broken: None,
             group_broken: false,
             group_seen: false,
             footer_seen: false,
@@ -457,6 +461,7 @@ impl ReelReader {
         self.payload_decoder.reinit()?;
         self.parts.clear();
         self.parts_taken = 0;
+        self.parts_broken = None;
         self.group_broken = false;
         self.group_seen = true;
         Ok(())
@@ -497,8 +502,13 @@ impl ReelReader {
             return Ok(Err("its payload was passed over already".into()));
         }
         while self.parts_taken <= block.part {
+            // What follows a part that could not be read goes on from it.
+            if let Some(reason) = &self.parts_broken {
+                return Ok(Err(reason.clone()));
+            }
             let part = self.parts[self.parts_taken];
             if let Err(reason) = self.load_part(part.offset, &part.header, &mut block.payload)? {
+                self.parts_broken = Some(reason.clone());
                 return Ok(Err(reason));
             }
             self.parts_taken += 1;
@@ -507,7 +517,8 @@ impl ReelReader {
         Ok(Ok(()))
     }
 
-    /// Reads one part, piece by piece, so that one with a large message is not in memory packed and unpacked.
+    /// Reads one part, piece by piece: of a file, one with a large message is not in memory packed and unpacked. On
+    /// `Err` what is in `out` is not to be used.
     fn load_part(&mut self, offset: u64, header: &SegmentHeader, out: &mut Vec<u8>) -> io::Result<Result<(), String>> {
         let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
         let is_stored = header.flags & PAYLOAD_STORED != 0;

@@ -209,6 +209,57 @@ fn a_large_event_has_a_segment_for_itself_stored_or_compressed() {
 }
 
 #[test]
+fn a_large_part_is_read_piece_by_piece() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let payload: Vec<u8> = (0..1 << 20).map(|_| b"0123456789abcdef"[random.usize(..16)]).collect();
+    let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, payload);
+    // The fourth is stored.
+    for count in [1, 4] {
+        let events = vec![event.clone(); count];
+        let bytes = write(&events, WriterOptions::default());
+        for altered in 0..4 {
+            let mut bytes = bytes.clone();
+            // In its last segment, which ends a little before the reel does.
+            let at = bytes.len() - 100_000 - altered * 120_000;
+            if altered > 0 {
+                bytes[at] ^= 1;
+            }
+            let (_dir, path) = TempReel::of(&bytes);
+            for reader in [from_bytes(&bytes), ReelReader::open(&path)] {
+                let (found, damages) = read(reader.expect("a reel"));
+                let sound = count - usize::from(altered > 0);
+                assert_eq!((found.len(), damages.len()), (sound, count - sound), "{count}, {altered}: {damages:?}");
+                assert!(found.iter().all(|(seq, found)| *found == events[*seq as usize]), "{count}, {altered}");
+            }
+            bytes.truncate(at);
+            let (found, damages) = read(from_bytes(&bytes).expect("a reel"));
+            assert_eq!((found.len(), damages.len()), (count - 1, 1), "{count}, cut at {at}: {damages:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_is_empty_and_never_anothers() {
+    let events = sample();
+    // One group of many segments: what follows a broken part goes on from it.
+    let bytes = write(&events, WriterOptions { group_bytes: 100_000, ..small_groups() });
+    for at in 200..bytes.len() {
+        let mut altered = bytes.clone();
+        altered[at] ^= 0x40;
+        let (_dir, path) = TempReel::of(&altered);
+        let Ok(mut reader) = ReelReader::open(&path) else { continue };
+        while let Some(item) = reader.next().expect("reading works") {
+            let Item::Block(mut block) = item else { continue };
+            let is_loaded = reader.load_payload(&mut block).expect("reading works").is_ok();
+            for header in &block.headers {
+                let (found, wanted) = (block.event(header).payload, &events[header.seq as usize].5[..]);
+                assert_eq!(found, if is_loaded { wanted } else { b"" }, "flipped at {at}, event {}", header.seq);
+            }
+        }
+    }
+}
+
+#[test]
 fn short_events_end_a_segment_by_their_records() {
     let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, b"{}".to_vec());
     let bytes = write(&vec![event; 30_000], WriterOptions::default());

@@ -29,6 +29,9 @@ impl SseFramer {
             self.searched = end;
         }
         self.carry.drain(..start);
+        if self.carry.capacity() > 4 * LARGE {
+            self.carry.shrink_to(LARGE);
+        }
         // The last few bytes may be the beginning of a block end.
         self.searched = self.carry.len().saturating_sub(4);
     }
@@ -222,6 +225,28 @@ mod tests {
         assert_eq!(event.event.as_deref(), Some("message"));
         assert_eq!(event.retry, Some(250));
         assert_eq!(event.data.as_deref(), Some(&b"{\"a\":\n1}"[..]));
+    }
+
+    #[test]
+    fn a_large_block_is_given_away_and_leaves_no_large_buffer() {
+        let large = format!("data: {}\r\n\r\n", "x".repeat(1 << 20)).into_bytes();
+        for (after, is_given) in [(&b""[..], true), (b": ping\n\nda", false)] {
+            let stream = [&large, after].concat();
+            for cut in [0, 1000, large.len() - 1, large.len() - 3] {
+                let mut framer = SseFramer::default();
+                let (mut found, mut given) = (Vec::new(), false);
+                let mut take = |block: Cow<'_, [u8]>| {
+                    given |= matches!(block, Cow::Owned(_));
+                    found.push(block.into_owned());
+                };
+                framer.push(&stream[..cut], &mut take);
+                framer.push(&stream[cut..], &mut take);
+                assert!(framer.carry.capacity() < 1 << 20, "{cut}: {}", framer.carry.capacity());
+                framer.push(b"ta: y\n\n", &mut take);
+                assert!(found[0] == large && found.concat() == [&stream[..], b"ta: y\n\n"].concat(), "{cut}");
+                assert_eq!((given, framer.pending()), (is_given, 0), "{cut}");
+            }
+        }
     }
 
     #[test]

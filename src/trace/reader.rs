@@ -601,7 +601,7 @@ fn whole(out: &[u8], raw: usize) -> Result<(), String> {
     (out.len() == raw).then_some(()).ok_or_else(|| OTHER_LENGTH.to_owned())
 }
 
-const OTHER_LENGTH: &str = "it does not decompress to the length it claims";
+pub(super) const OTHER_LENGTH: &str = "it does not decompress to the length it claims";
 
 /// Decompresses one piece of a flushed part, which may give `raw` bytes at most with what `out` holds.
 fn decompress(decoder: &mut Decoder<'_>, piece: &[u8], raw: usize, out: &mut Vec<u8>) -> Result<(), String> {

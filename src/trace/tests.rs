@@ -441,6 +441,17 @@ fn a_hostile_reel_is_damage_and_costs_little() {
 }
 
 #[test]
+fn a_part_that_could_not_be_read_is_not_tried_again() {
+    let two_bytes = [&RECORD[..6], &[2]].concat();
+    let (_dir, path) = TempReel::of(&hostile(&two_bytes, b"x", |header| header.payload_raw = 2));
+    let mut reader = ReelReader::open(&path).expect("a reel");
+    let Some(Item::Block(mut block)) = reader.next().expect("reading works") else { panic!("a block") };
+    let mut reason = || reader.load_payload(&mut block).expect("reading works").expect_err("damage").reason;
+    assert_eq!((reason(), reason()), (reader::OTHER_LENGTH.to_owned(), reader::OTHER_LENGTH.to_owned()));
+    assert_eq!(block.event(&block.headers[0]).payload, b"");
+}
+
+#[test]
 fn groups_damaged_in_a_row_are_counted_once() {
     let bytes = write(&sample(), small_groups());
     let (_dir, path) = TempReel::of(&bytes);

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Blocks of no more bytes than this are out, read ahead or worked on, or one that is larger.
-const MOST_OUT: usize = 1 << 20;
+/// Blocks of so many bytes at most are out, read ahead or worked on, or one that is larger, where nothing else is said.
+pub const MOST_OUT: usize = 1 << 20;
 /// Blocks are handed over when there are so many bytes of them: waking a thread costs more than working on a small one.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -18,8 +18,9 @@ struct Batch {
 }
 
 /// What is out, told to whoever waits for it to be less.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Gauge {
+    most: usize,
     out: Mutex<Out>,
     less: Condvar,
 }
@@ -37,13 +38,13 @@ impl Gauge {
     }
 
     fn has_room(&self, bytes: usize) -> bool {
-        fits(self.lock().bytes, bytes)
+        self.fits(self.lock().bytes, bytes)
     }
 
     /// Waits until there is room for so many bytes.
     fn wait(&self, bytes: usize) {
         let is_full = |out: &mut Out| {
-            out.is_awaited = !fits(out.bytes, bytes);
+            out.is_awaited = !self.fits(out.bytes, bytes);
             out.is_awaited
         };
         drop(self.less.wait_while(self.lock(), is_full));
@@ -53,10 +54,10 @@ impl Gauge {
         self.lock().bytes += bytes;
         Share { bytes, gauge: Arc::clone(self) }
     }
-}
 
-fn fits(out: usize, more: usize) -> bool {
-    out == 0 || out + more <= MOST_OUT
+    fn fits(&self, out: usize, more: usize) -> bool {
+        out == 0 || out + more <= self.most
+    }
 }
 
 /// The part of a block, or of a batch beside its blocks, in what is out.
@@ -105,11 +106,17 @@ pub struct AheadReader {
 impl AheadReader {
     /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
+        Self::within(reader, MOST_OUT)
+    }
+
+    /// The same with so many bytes of blocks out at most, or one block that is larger.
+    pub fn within(reader: ReelReader, most: usize) -> io::Result<Self> {
         let (sender, batches) = channel();
         let (spent, returned) = channel();
         let methods = reader.methods().to_vec();
         let known = methods.len();
-        let worker = Worker { reader, known, batches: sender, returned, gauge: Arc::default(), items: Vec::new() };
+        let gauge = Arc::new(Gauge { most, out: Mutex::default(), less: Condvar::default() });
+        let worker = Worker { reader, known, batches: sender, returned, gauge, items: Vec::new() };
         let work = move || worker.run();
         std::thread::Builder::new().name("reader".into()).spawn(work)?;
         Ok(Self { batches, items: Vec::new().into_iter(), share: None, failed: None, returns: Returns(spent), methods })

@@ -179,8 +179,8 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
     let source = if ahead {
-        let reader =
-            AheadReader::start(reader.with_payloads()).map_err(|error| CommandError::reading(&path, &error))?;
+        let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
+            .map_err(|error| CommandError::reading(&path, &error))?;
         show.form.work_aside(context, reader.returns())?;
         Source::Ahead(reader)
     } else {

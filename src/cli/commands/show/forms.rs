@@ -13,7 +13,7 @@ use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::tap::inject::MARK;
-use crate::trace::{Block, Event, EventKind, Flags, Returns};
+use crate::trace::{Block, Event, EventKind, Flags, MOST_OUT, Returns};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -91,6 +91,17 @@ impl Form {
     /// Whether it prints what events say in words.
     pub fn tells_words(&self) -> bool {
         !matches!(self.kind, Kind::Raw)
+    }
+
+    /// How many bytes of blocks are read ahead for it, worked on and printed at most.
+    pub fn reads_ahead(&self) -> usize {
+        match self.kind {
+            // Three threads are to have something at hand.
+            Kind::Full { .. } | Kind::Json => 2 * MOST_OUT,
+            // Each message is held as a value besides.
+            Kind::Jq(_) => MOST_OUT / 2,
+            _ => MOST_OUT,
+        }
     }
 
     /// Whether it prints such an event where nobody asked for it by name: what is no text is not for a raw reader,

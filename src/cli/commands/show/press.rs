@@ -69,8 +69,8 @@ impl Press {
         out: File,
         returns: Returns,
     ) -> io::Result<Self> {
-        // One may wait, so that neither thread has to be woken in time for the other.
-        let (ready, sheets) = sync_channel(1);
+        // Some may wait, so that neither thread has to be woken in time for the other.
+        let (ready, sheets) = sync_channel(3);
         let (back, spent) = channel();
         let work = {
             let returns = returns.clone();

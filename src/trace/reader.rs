@@ -100,7 +100,10 @@ impl Block {
     pub(super) fn shed(&mut self) {
         self.headers.clear();
         self.payload.clear();
-        self.payload.shrink_to(KEEP);
+        if self.payload.capacity() > KEEP {
+            // Made smaller it would stay where it is, amid what is free.
+            self.payload = Vec::new();
+        }
         self.loaded = false;
     }
 

@@ -29,7 +29,8 @@ impl SseFramer {
             self.searched = end;
         }
         self.carry.drain(..start);
-        if self.carry.capacity() > 4 * LARGE {
+        // Not while an event is still growing.
+        if start > 0 && self.carry.capacity() > 4 * LARGE {
             self.carry.shrink_to(LARGE);
         }
         // The last few bytes may be the beginning of a block end.
@@ -247,6 +248,17 @@ mod tests {
                 assert_eq!((given, framer.pending()), (is_given, 0), "{cut}");
             }
         }
+    }
+
+    #[test]
+    fn the_buffer_of_a_growing_event_is_seldom_made_anew() {
+        let mut framer = SseFramer::default();
+        let mut capacities = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            framer.push(&[b'x'; 4096], |_| panic!("no block has ended"));
+            capacities.insert(framer.carry.capacity());
+        }
+        assert!(capacities.len() < 20, "{capacities:?}");
     }
 
     #[test]

@@ -1126,6 +1126,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'The order of exchanges, and of lists with names, counts too')
             [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Ids are compared by value')
             [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'Times are compared by value')
+            [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Compare what the servers wrote to standard error, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

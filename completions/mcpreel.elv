@@ -1043,6 +1043,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --order 'The order of exchanges, and of lists with names, counts too'
             cand --ids 'Ids are compared by value'
             cand --times 'Times are compared by value'
+            cand --stderr 'Compare what the servers wrote to standard error, too'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }

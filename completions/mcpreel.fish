@@ -620,6 +620,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Membe
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'The order of exchanges, and of lists with names, counts too'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Ids are compared by value'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Times are compared by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l stderr -d 'Compare what the servers wrote to standard error, too'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

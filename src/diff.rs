@@ -12,6 +12,7 @@ pub mod exchange;
 pub mod node;
 pub mod normalise;
 pub mod report;
+mod sequence;
 mod volatile;
 
 pub use compare::compare;

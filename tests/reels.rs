@@ -1070,3 +1070,17 @@ fn what_is_in_a_batch_is_paired() {
     ");
     assert_eq!(stage.ok(&["show", "batch.reel", "slow:>15ms", "kind:batch"]).out().lines().count(), 1);
 }
+
+#[test]
+fn standard_error_is_compared_on_request() {
+    let stage = Stage::new();
+    for (reel, line) in [("a.reel", "ready in 1 step"), ("b.reel", "ready in 2 steps")] {
+        let server = format!("echo '{line}' >&2; cat >/dev/null");
+        let output = stage.run(&["record", "-o", reel, "--", "sh", "-c", &server], "");
+        assert_eq!(output.code(), 0, "{}", output.err());
+    }
+    stage.ok(&["diff", "a.reel", "b.reel"]);
+    let compared = stage.run(&["diff", "a.reel", "b.reel", "--stderr"], "");
+    assert_eq!(compared.code(), 1, "{}", compared.err());
+    assert!(compared.out().contains("ready in 2 steps"), "{}", compared.out());
+}

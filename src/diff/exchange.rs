@@ -65,6 +65,8 @@ pub struct Unit {
     pub subject_is_volatile: bool,
     /// The JSON text of its id.
     pub id: Option<String>,
+    /// The stream that it went over.
+    pub stream: u32,
     /// The event's number.
     pub seq: u64,
     /// Nanoseconds since the reel's clock base.
@@ -94,6 +96,7 @@ impl Unit {
             subject: None,
             subject_is_volatile: false,
             id: None,
+            stream: event.header.stream,
             seq: event.header.seq,
             time: event.header.time,
             params: None,
@@ -110,16 +113,15 @@ pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
 
-/// The space a reference points into: who asked, and whether by id or by token.
-type Handle = (Direction, bool, IdKey);
+/// The space a reference points into: the stream, who asked, and whether by id or by token.
+type Handle = (u32, Direction, bool, IdKey);
 
 /// Collects the events of one reel, fed in order.
 #[derive(Debug, Default)]
 pub struct Collector {
     units: Vec<Unit>,
     open: Pairing<usize>,
-    /// The latest request of each id and each progress token. Streams do not matter here: over HTTP, progress may come
-    /// on another stream than the answer.
+    /// The latest request of each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
     keep_stderr: bool,
     stderr: Option<Unit>,
@@ -185,11 +187,11 @@ impl Collector {
         let place = self.units.len();
         if let (true, Some(id)) = (is_request, envelope.id) {
             self.open.ask(event.header.stream, direction, id.key(), place);
-            self.handles.insert((direction, false, id.key()), place);
+            self.handles.insert((unit.stream, direction, false, id.key()), place);
         }
         let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
         if let (true, Some(token)) = (is_request, token) {
-            self.handles.insert((direction, true, Id(token).key()), place);
+            self.handles.insert((unit.stream, direction, true, Id(token).key()), place);
         }
         self.units.push(unit);
     }
@@ -205,7 +207,7 @@ impl Collector {
         let asker = if spec.name == "notifications/cancelled" { unit.direction } else { unit.direction.reversed() };
         let by_token = place.last() == Some(&"progressToken");
         let target = json::at_path(params, place)
-            .and_then(|text| self.handles.get(&(asker, by_token, Id(text).key())))
+            .and_then(|text| self.handles.get(&(unit.stream, asker, by_token, Id(text).key())))
             .and_then(|place| self.units.get(*place));
         unit.refers = target.map(|target| target.seq);
         unit.subject_is_volatile = target.is_none();

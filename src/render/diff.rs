@@ -160,6 +160,7 @@ mod tests {
             subject: Some(subject.to_owned()),
             subject_is_volatile: false,
             id: None,
+            stream: 0,
             seq,
             time: 0,
             params: Some(params.as_bytes().into()),

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Compare two reels: what was asked and answered, not when or under which id.
 ///
-/// Exchanges are aligned by what they are; only what changed within a message is shown. Exit code 1 on a difference.
+/// Messages are aligned by what they say and where they stand; of a message that changed, only the change is shown.
+/// Concurrent messages in another order are no difference. Exit code 1 on a difference.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,6 +41,9 @@ pub struct DiffArgs {
     /// Times are compared by value.
     #[arg(long)]
     times: bool,
+    /// Compare what the servers wrote to standard error, too.
+    #[arg(long)]
+    stderr: bool,
     /// A place that never counts, a JSON pointer from the message's root with `*` for any one member (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
@@ -61,7 +65,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         keep_ids: args.ids,
         ignore: args.ignore.clone(),
     };
-    let (left, right) = (collect(&args.left, context)?, collect(&args.right, context)?);
+    let (left, right) = (collect(&args.left, args.stderr, context)?, collect(&args.right, args.stderr, context)?);
     let report = compare(&left, &right, &options);
     match args.format {
         Format::Json => context.printer.line(&report.to_json().to_string())?,
@@ -74,10 +78,10 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-fn collect(path: &Path, context: &Context) -> Result<Vec<Unit>, CommandError> {
+fn collect(path: &Path, with_stderr: bool, context: &Context) -> Result<Vec<Unit>, CommandError> {
     let (reader, path) = reels::open_whole(Some(path), &context.printer)?;
     let mut reader = reader.with_payloads();
-    let mut collector = Collector::default();
+    let mut collector = if with_stderr { Collector::with_stderr() } else { Collector::default() };
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => context.printer.note(&format!("{}: {damage}", path.display())),

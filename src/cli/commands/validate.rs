@@ -88,7 +88,9 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
         match item {
             Item::Damage(damage) => {
                 damages.push(damage.to_string());
-                validator.lose_track();
+                if !damage.of_index {
+                    validator.lose_track();
+                }
             }
             Item::Block(block) => {
                 block.events().for_each(|event| validator.observe(&event));

@@ -304,7 +304,9 @@ impl ReelReader {
             }
             if self.head.is_empty() {
                 self.ended = !self.waits();
-                return Ok(None);
+                let footer = self.footer_at.filter(|_| self.ended);
+                let missing = "the trailer behind it is missing";
+                return Ok(footer.and_then(|footer| self.tell_wrong_index(footer, missing.to_owned())));
             }
             if let Some(footer) = decode_trailer(&self.head) {
                 self.ended = true;

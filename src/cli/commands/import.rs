@@ -1,7 +1,7 @@
 //! `import`: other formats into a reel.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::reels::Output;
+use crate::cli::output::Output;
 use crate::cli::{Context, Outcome};
 use crate::exchange::jsonl::{self, JsonlError};
 use crate::exchange::transcript;

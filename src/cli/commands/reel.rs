@@ -1,8 +1,8 @@
 //! `reel`: what a reel file is, whether it is whole, making it whole, smaller, or bare bytes.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::reels::Output;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::output::Output;
+use crate::cli::{Context, Outcome, output, reels};
 use crate::exchange::jsonl;
 use crate::render::line;
 use crate::trace::format::VERSION;
@@ -35,7 +35,7 @@ pub enum ReelCommand {
     Repair(RewriteArgs),
     /// Give a reel without an index (from a killed recorder) its index, in place.
     Index(OneReel),
-    /// Pack a reel as small as it gets.
+    /// Pack a reel as small as it gets. One that would not become smaller stays as it is.
     Compact(RewriteArgs),
     /// The exact bytes of one direction, or of standard error.
     Cat(CatArgs),
@@ -99,8 +99,8 @@ pub fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandE
     match command {
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),
-        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), true, context),
-        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), false, context),
+        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), Rewrite::Mend, context),
+        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), Rewrite::Pack, context),
         ReelCommand::Index(args) => index(args, context),
         ReelCommand::Cat(args) => cat(args, context),
     }
@@ -243,14 +243,33 @@ fn wrong_index(reader: &mut ReelReader, counted: &Index, damages: &[Damage]) -> 
     })
 }
 
-/// Copies every event that can be read; what cannot is noted as a gap, where `mend` allows that.
-fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Context) -> Result<Outcome, CommandError> {
+/// What is written anew, and how.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rewrite {
+    /// What cannot be read is noted as a gap.
+    Mend,
+    /// Smaller: a reel that would not become smaller stays as it is.
+    Pack,
+}
+
+/// Copies every event that can be read.
+fn rewrite(
+    args: &RewriteArgs,
+    options: WriterOptions,
+    how: Rewrite,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(Some(&args.reel))?;
     let mut reader = reader.with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
+    if in_place && reels::is_written_in_place(&path) {
+        return Err(CommandError::usage(format!("{} is no regular file and cannot be replaced", path.display()))
+            .hint("write the reel to a file with -o"));
+    }
     let target = args.output.clone().unwrap_or_else(|| path.clone());
     let out = Output::create(&target, args.force || in_place)?;
-    let (before, header) = (std::fs::metadata(&path).map_or(0, |about| about.len()), reader.header().clone());
+    let before = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file).map_or(0, |about| about.len());
+    let header = reader.header().clone();
     let writing = |error: io::Error| CommandError::writing(&target, &error);
     let mut writer = ReelWriter::create(out, &header, options).map_err(writing)?;
     let mut progress = context.printer.progress("rewriting", before);
@@ -259,12 +278,12 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Con
         match item {
             // It is made anew in any case.
             Item::Damage(damage) if damage.of_index => context.printer.note(&damage.to_string()),
-            Item::Damage(damage) if !mend => {
+            Item::Damage(damage) if how == Rewrite::Pack => {
                 return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
                     .hint("nothing was changed; `mcpreel reel repair` writes a whole reel from what can be read"));
             }
             Item::Damage(damage) => {
-                (lost, damaged) = (lost + damage.events, true);
+                (lost, damaged) = (lost.saturating_add(damage.events), true);
                 context.printer.note(&damage.to_string());
                 append_gap(&mut writer, last_time, &damage).map_err(writing)?;
             }
@@ -281,13 +300,24 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Con
     }
     progress.finish();
     let events = writer.next_seq();
-    let (out, _) = writer.finish().map_err(writing)?;
+    let (mut out, _) = writer.finish().map_err(writing)?;
+    if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
+        let told = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
+        if in_place {
+            context.printer.note(&format!("{told}; it stays as it is"));
+            return Ok(Outcome::Clean);
+        }
+        out.restart().map_err(writing)?;
+        let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
+        io::copy(&mut original, &mut out).map_err(writing)?;
+        out.finish()?;
+        context.printer.note(&format!("{told}; {} is a copy of it", target.display()));
+        return Ok(Outcome::Clean);
+    }
     if damaged && in_place {
         // What could not be read today may be wanted tomorrow.
-        let mut kept = path.clone().into_os_string();
-        kept.push(".damaged");
-        std::fs::rename(&path, &kept).map_err(|error| CommandError::writing(&path, &error))?;
-        context.printer.note(&format!("the damaged reel is kept as {}", kept.to_string_lossy()));
+        let kept = output::keep_aside(&path, ".damaged").map_err(|error| CommandError::writing(&path, &error))?;
+        context.printer.note(&format!("the damaged reel is kept as {}", kept.display()));
     }
     out.finish()?;
     if target != Path::new("-") {
@@ -321,6 +351,13 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
         let told = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {told}", path.display()))
             .hint("`mcpreel reel repair` writes a whole reel, with its index"));
+    }
+    if reels::is_written_in_place(&path) {
+        return Err(CommandError::usage(format!(
+            "{} is no regular file; an index is added to such only",
+            path.display()
+        ))
+        .hint("`mcpreel reel repair REEL -o FILE` writes a reel with its index"));
     }
     let writing = |error| CommandError::writing(&path, &error);
     let mut file = File::options().write(true).open(&path).map_err(writing)?;

@@ -197,3 +197,52 @@ fn compact_never_leaves_a_larger_file() {
     assert!(copied.err().contains("copy.reel is a copy of it"), "{}", copied.err());
     assert!(stage.read("copy.reel") == packed);
 }
+
+#[test]
+fn a_file_without_a_message_is_refused_with_what_can_be_read() {
+    let stage = Stage::new();
+    let notes = "{\"dir\":\"in\",\"ts\":1,\"payload\":{\"jsonrpc\":\"2.0\"}}\n{\"dir\":\"out\",\"ts\":2}\n";
+    let header = "{\"reel\":{\"version\":1,\"created\":\"2026-07-28T12:00:00Z\",\"tool\":\"hand\"}}\n";
+    stage.write("notes.ndjson", notes);
+    stage.write("it.reel", "what was there");
+    for (what, input) in
+        [("notes", notes), ("an empty export", header), ("no JSON", "a line of a log\n"), ("nothing", "")]
+    {
+        let output = stage.run(&["import", "-", "-o", "it.reel", "--force"], input);
+        assert_eq!(output.code(), 3, "{what}: {output:?}");
+        for form in ["mcpreel export", "transcript", "client_to_server", "`sse`"] {
+            assert!(output.err().contains(form), "{what}, {form}: {output:?}");
+        }
+        assert_eq!(stage.read("it.reel"), b"what was there", "{what}");
+    }
+    let output = stage.run(&["import", "notes.ndjson", "-o", "it.reel", "--force"], "");
+    assert_eq!(output.code(), 3);
+    assert!(output.err().contains("notes.ndjson: there is no message in it (2 other events)"), "{output:?}");
+    let entries =
+        std::fs::read_dir(stage.path(".")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let left: Vec<_> = entries.filter(|name| name.to_string_lossy().ends_with(".part")).collect();
+    assert!(left.is_empty(), "nothing is left beside: {left:?}");
+}
+
+#[test]
+fn a_reel_without_a_message_is_neither_valid_nor_compared() {
+    let stage = Stage::new();
+    stage.reel("some.reel", &pings(1));
+    let mut empty = Vec::new();
+    let header = mcpreel::trace::FileHeader { created: 1, ..Default::default() };
+    header.write(&mut empty).expect("a Vec takes all");
+    stage.write("empty.reel", &empty);
+    for words in
+        [&["validate", "empty.reel"][..], &["validate", "empty.reel", "--format", "json", "--fail-on", "never"]]
+    {
+        let output = stage.run(words, "");
+        assert_eq!((output.code(), output.out()), (3, String::new()), "{words:?}: {output:?}");
+        assert!(output.err().contains("empty.reel: there is no message in it"), "{output:?}");
+    }
+    let compared = stage.run(&["diff", "empty.reel", "empty.reel"], "");
+    assert_eq!(compared.code(), 3, "{compared:?}");
+    let compared = stage.run(&["diff", "some.reel", "empty.reel"], "");
+    assert_eq!(compared.code(), 1, "{compared:?}");
+    assert!(compared.err().contains("empty.reel: there is no message in it"), "{compared:?}");
+    assert!(stage.ok(&["export", "empty.reel"]).out().starts_with("{\"reel\":"));
+}

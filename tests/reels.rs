@@ -1034,7 +1034,9 @@ fn no_reel_at_all_is_told_with_what_to_do() {
 #[test]
 fn a_show_of_nothing_says_why() {
     let stage = stage();
-    stage.reel("none.reel", &[]);
+    let mut none = Vec::new();
+    mcpreel::trace::FileHeader::default().write(&mut none).expect("a Vec takes all");
+    stage.write("none.reel", none);
     for (words, why) in [
         (&["s.reel", "text:nowhere"][..], "the filter lets nothing through, of 30 events"),
         (&["s.reel", "--seq", "28", "error"], "nothing through, of 2 events from there on"),

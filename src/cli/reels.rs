@@ -112,6 +112,12 @@ pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader,
     Ok((reader, path))
 }
 
+/// A reel without a single message, where messages are to be judged.
+pub fn without_messages(path: &Path) -> CommandError {
+    CommandError::new(ErrorKind::Input, format!("{}: there is no message in it", path.display()))
+        .hint("`mcpreel reel info` tells what it holds; a session that never began leaves such a reel")
+}
+
 /// Whether a recorder is at work on a reel: it holds the file's lock for as long.
 fn is_being_written(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -4,14 +4,15 @@ use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
 use crate::diff::{Collector, Options, Unit, compare};
 use crate::render::diff::{DiffStyle, text};
-use crate::trace::Item;
+use crate::trace::{EventKind, Item};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// Compare two reels: what was asked and answered, not when or under which id.
 ///
 /// Messages are aligned by what they say and where they stand; of a message that changed, only the change is shown.
-/// Concurrent messages in another order are no difference. Exit code 1 on a difference.
+/// Concurrent messages in another order are no difference. Exit code 1 on a difference, 3 where neither reel has a
+/// message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -65,7 +66,14 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         keep_ids: args.ids,
         ignore: args.ignore.clone(),
     };
-    let (left, right) = (collect(&args.left, args.stderr, context)?, collect(&args.right, args.stderr, context)?);
+    let ((left, in_left), (right, in_right)) =
+        (collect(&args.left, args.stderr, context)?, collect(&args.right, args.stderr, context)?);
+    match (in_left, in_right) {
+        (0, 0) => return Err(reels::without_messages(&args.left)),
+        (0, _) => context.printer.note(&format!("{}: there is no message in it", args.left.display())),
+        (_, 0) => context.printer.note(&format!("{}: there is no message in it", args.right.display())),
+        _ => {}
+    }
     let report = compare(&left, &right, &options);
     match args.format {
         Format::Json => context.printer.line(&report.to_json().to_string())?,
@@ -78,18 +86,23 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-fn collect(path: &Path, with_stderr: bool, context: &Context) -> Result<Vec<Unit>, CommandError> {
+/// What is compared of a reel, and how many messages are in it.
+fn collect(path: &Path, with_stderr: bool, context: &Context) -> Result<(Vec<Unit>, u64), CommandError> {
     let (reader, path) = reels::open_whole(Some(path), &context.printer)?;
     let mut reader = reader.with_payloads();
     let mut collector = if with_stderr { Collector::with_stderr() } else { Collector::default() };
+    let mut messages = 0;
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => context.printer.note(&format!("{}: {damage}", path.display())),
             Item::Block(block) => {
-                block.events().for_each(|event| collector.take(&event));
+                block.events().for_each(|event| {
+                    messages += u64::from(event.header.kind == EventKind::Message);
+                    collector.take(&event);
+                });
                 reader.recycle(block);
             }
         }
     }
-    Ok(collector.finish())
+    Ok((collector.finish(), messages))
 }

@@ -105,8 +105,12 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
         ("groups far behind the end", |index| index.groups.iter_mut().for_each(|group| group.0 += 1_000_000_000_000)),
         ("groups at the end of all numbers", |index| index.groups.iter_mut().for_each(|group| group.0 = u64::MAX)),
         ("a hidden event", |index| index.events -= 1),
-        ("a hidden group", |index| drop(index.groups.remove(2))),
-        ("a hidden first group", |index| drop(index.groups.remove(0))),
+        ("a hidden group", |index| {
+            index.groups.remove(2);
+        }),
+        ("a hidden first group", |index| {
+            index.groups.remove(0);
+        }),
         ("a group that ends too early", |index| index.groups[3].3 = index.groups[3].2),
         ("times turned round", |index| index.times = Some((i64::MAX, i64::MIN))),
     ];

@@ -16,6 +16,7 @@ pub mod post;
 pub mod posts;
 pub mod proxy;
 mod reach;
+mod refusal;
 pub mod remote;
 pub mod stdio;
 mod streamable;

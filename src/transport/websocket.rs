@@ -4,6 +4,7 @@
 use super::exchange::{MESSAGE_LIMIT, shared_headers};
 use super::http::{Body, HttpClient, HttpError, empty, whole};
 use super::link::{Incoming, Link, Served};
+use super::refusal::Refusal;
 use super::remote::{Remote, Tell, Told};
 use crate::wire::Direction;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -127,11 +128,12 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
     }
 }
 
-fn refused<B>(response: &Response<B>) -> HttpError {
-    let status = response.status();
-    let told = format!("the server answered the WebSocket's opening with HTTP {status}");
-    match status.as_u16() {
-        401 => HttpError::Token(told),
+fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
+    let body = response.body().as_deref().unwrap_or_default();
+    let refusal = Refusal::read(response.status(), response.headers(), body);
+    let told = format!("the server answered the WebSocket's opening with {refusal}");
+    match response.status() {
+        StatusCode::UNAUTHORIZED => HttpError::Token(told),
         _ => HttpError::NoWebSocket(told),
     }
 }

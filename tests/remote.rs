@@ -323,6 +323,36 @@ fn modern_requests_repeat_themselves_in_headers() {
 }
 
 #[test]
+fn a_request_that_names_its_revision_leaves_the_session_beside_it_alone() {
+    let stage = Stage::new();
+    let web = Web::start(legacy("2025-11-25", Some("s-1"), |asked| Reply::result(asked, json!({}))));
+    let mut client = stage.start(&["record", "-o", "a.reel", "--url", &web.url("/mcp")]);
+    let modern = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
+    let first =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    for (id, method, params) in [
+        (1, "initialize", &first),
+        (2, "tools/list", &json!({})),
+        (3, "prompts/list", &modern),
+        (4, "ping", &json!({})),
+    ] {
+        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        client.message(|answer| answer["id"] == id);
+    }
+    client.end();
+    for (method, session, version, repeated) in [
+        ("tools/list", Some("s-1"), "2025-11-25", None),
+        ("prompts/list", None, "2026-07-28", Some("prompts/list")),
+        ("ping", Some("s-1"), "2025-11-25", None),
+    ] {
+        let asked = web.first(method);
+        assert_eq!(asked.header("mcp-session-id"), session, "{method}");
+        assert_eq!(asked.header("mcp-protocol-version"), Some(version), "{method}");
+        assert_eq!(asked.header("mcp-method"), repeated, "{method}");
+    }
+}
+
+#[test]
 fn headers_of_tool_parameters_are_learned_when_they_are_missed() {
     let stage = Stage::new();
     let web = Web::start(modern(|asked| match asked.method() {

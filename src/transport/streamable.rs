@@ -99,6 +99,8 @@ struct State {
     /// What [`http::PROTOCOL_VERSION`] says.
     version: Option<String>,
     is_modern: bool,
+    /// `initialize` was answered, so requests that name no revision belong to its session.
+    has_handshake: bool,
     marks: ToolMarks,
     /// Where the next page of tools begins, after a `tools/list` of the transport's own.
     cursor: Option<String>,
@@ -125,20 +127,26 @@ impl Call {
         let envelope = Envelope::scan(&message);
         let method = envelope.method.as_deref().unwrap_or("the message").to_owned();
         let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
-        if let Some(version) = http::modern_version(&envelope) {
-            (state.version, state.is_modern) = (Some(version.into_owned()), true);
-        } else if method == "initialize" {
+        let own_version = http::modern_version(&envelope);
+        if method == "initialize" {
             state.begin_session();
+        } else if let Some(version) = own_version.as_deref().filter(|_| !state.has_handshake) {
+            (state.version, state.is_modern) = (Some(version.to_owned()), true);
         }
-        let mut headers = state.headers();
+        // A request that names its revision stands by itself, beside a session too.
+        let is_modern = state.is_modern || own_version.is_some();
+        let mut headers = match &own_version {
+            Some(version) if state.has_handshake => State::headers_of(None, Some(version)),
+            _ => state.headers(),
+        };
         headers.insert(ACCEPT, BOTH);
         headers.insert(CONTENT_TYPE, JSON);
-        if state.is_modern {
+        if is_modern {
             for (name, value) in http::modern_headers(&envelope, &state.marks) {
                 put(&mut headers, &name, &value);
             }
         }
-        Self { id, method, is_modern: state.is_modern, headers, message: message.into() }
+        Self { id, method, is_modern, headers, message: message.into() }
     }
 
     /// Whether the transport made it for itself.
@@ -155,17 +163,22 @@ impl Call {
 impl State {
     /// Whatever was before: a session begins, and the stream of the last one is heard no more.
     fn begin_session(&mut self) {
-        (self.version, self.session, self.is_over, self.is_modern) = (None, None, false, false);
+        (self.version, self.session, self.is_over, self.is_modern, self.has_handshake) =
+            (None, None, false, false, false);
         self.listener.take().inspect(AbortHandle::abort);
     }
 
     /// The headers of every exchange of the session.
     fn headers(&self) -> HeaderMap {
+        Self::headers_of(self.session.as_ref(), self.version.as_deref())
+    }
+
+    fn headers_of(session: Option<&HeaderValue>, version: Option<&str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if let Some(session) = &self.session {
+        if let Some(session) = session {
             put_value(&mut headers, http::SESSION_ID, session.clone());
         }
-        if let Some(version) = &self.version {
+        if let Some(version) = version {
             put(&mut headers, http::PROTOCOL_VERSION, version);
         }
         headers
@@ -439,7 +452,8 @@ impl Client {
             ("initialize", Some(result)) => {
                 let version =
                     json::str_member(result, "protocolVersion").filter(|version| http::names_version(version));
-                self.state().version = version.map(|version| version.into_owned());
+                let mut state = self.state();
+                (state.version, state.has_handshake) = (version.map(|version| version.into_owned()), true);
             }
             ("tools/list", Some(result)) if call.is_modern => {
                 let mut state = self.state();

@@ -189,6 +189,9 @@ impl Connection {
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
         note_facts(&message, &mut self.facts);
+        if is_astray(&message.observed) {
+            return;
+        }
         let observed = &message.observed;
         let told = method.and_then(extension::of_method).and_then(|room| room.moment(observed));
         let moment = told.and_then(|moment| self.turns.told(moment));
@@ -255,6 +258,17 @@ impl Connection {
             ..self.facts
         }
     }
+}
+
+/// Whether the wrong side sent a message, or the request that it answers. That alone is held against it: what the rooms
+/// ask of one side says nothing of the other.
+fn is_astray(observed: &Observed<'_>) -> bool {
+    let (method, direction) = match observed.request {
+        Some(asked) => (Some(asked.method.as_str()), asked.direction),
+        None if observed.envelope.kind.is_response() => return false,
+        None => (observed.method, observed.direction),
+    };
+    method.and_then(extension::method_spec).is_some_and(|spec| !spec.sender.allows(direction))
 }
 
 fn reach(

@@ -40,6 +40,10 @@ impl Methods {
     }
 
     fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
+        // The room whose names are shared tells of them.
+        if extension::is_neighbours(method) {
+            return;
+        }
         if self.unknown.len() >= MOST_METHODS || !self.unknown.insert(method.to_owned()) {
             return;
         }
@@ -115,6 +119,9 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     let (Some(asked), Some(code)) = (observed.request, observed.content["code"].as_i64()) else { return };
     let (seq, method) = (observed.seq, asked.method.as_str());
     let unknown = code == errors::METHOD_NOT_FOUND;
+    if extension::is_neighbours(method) {
+        return;
+    }
     if extension::method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
         findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} refused with {code}"));

@@ -4,14 +4,15 @@
 //! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
 //! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
 //! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
-//! signals to the keeper either, nor to any other process that is not its own. A keeper may be lost all the same; so it
-//! has a guard, which then ends what it leaves.
+//! signals to the keeper either, nor to any other process that is not its own, nor connect to abstract Unix sockets of
+//! theirs, nor (Linux with Landlock's ABI 9) to any other. A keeper may be lost all the same; so it has a guard, which
+//! then ends what it leaves.
 //!
 //! Never: what the command is for.
 
 use super::child::this_program;
 use super::http::whole;
-use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
+use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
@@ -71,7 +72,7 @@ pub enum Reach {
     /// What any process of the user may.
     All,
     /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
-    /// that ([`can_confine`]).
+    /// that ([`can_confine`]). No other Unix sockets of theirs either, on kernels that can do that too.
     Own,
 }
 
@@ -117,6 +118,33 @@ pub fn can_confine() -> bool {
 
 fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
     Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
+}
+
+/// Whether a process runs below a keeper that lets its command reach its own processes only: then it is a handler's.
+/// Who is orphaned there stays below the keeper, so it cannot hide. A process that is gone counts as one, since nobody
+/// can tell any more; one of another PID namespace, which has the number 0 here, does not.
+pub fn is_kept(process: i32) -> bool {
+    const DEEPEST: usize = 100;
+    let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
+    let parent = |pid: i32| {
+        // The name in parentheses may hold anything.
+        let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
+    };
+    if process > 0 && parent(process).is_none() {
+        return std::fs::exists("/proc/self/stat").unwrap_or_default();
+    }
+    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
+    above.filter_map(|pid| read(pid, "cmdline")).any(|line| {
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let reach = match word(1) {
+            asked if asked == GUARD.as_bytes() || asked == KEEPER.as_bytes() => word(4),
+            asked if asked == COMMAND.as_bytes() => word(2),
+            _ => return false,
+        };
+        reach == Reach::Own.word().as_bytes()
+    })
 }
 
 /// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
@@ -240,7 +268,7 @@ fn exec(argv: &[OsString], reach: Reach) -> io::Error {
         return error.into();
     }
     // On a kernel without the scopes nothing is restricted.
-    let confined = || scopes(CompatLevel::BestEffort)?.create()?.restrict_self();
+    let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
     if reach == Reach::Own
         && let Err(error) = confined()
     {

@@ -3,7 +3,9 @@
 
 use super::session::LAST_WORDS;
 use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use crate::transport::control::NO_HANDLERS;
 use crate::transport::http::{Body, BodyError};
+use crate::transport::keeper::is_kept;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::{lines, proxy, websocket};
 use crate::wire::Direction;
@@ -112,7 +114,15 @@ impl Gateway {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
         proxy::accept(next, move |stream, _| {
             let gateway = Arc::clone(&self);
-            async move { gateway.carry_lines(stream.into_split()).await }
+            async move {
+                let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+                if peer.is_some_and(is_kept) {
+                    let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
+                    let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
+                } else {
+                    gateway.carry_lines(stream.into_split()).await;
+                }
+            }
         })
         .await;
     }

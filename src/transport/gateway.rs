@@ -190,7 +190,7 @@ impl Gateway {
 
     async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
         let (mut head, body) = request.into_parts();
-        self.access.check(&head.headers).map_err(|reason| plain(StatusCode::FORBIDDEN, &reason))?;
+        self.access.check(&head).map_err(|(status, reason)| plain(status, &reason))?;
         if let Some(version) = text(&head.headers, VERSION)
             && Revision::parse(&version).is_none()
         {

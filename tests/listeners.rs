@@ -165,3 +165,100 @@ fn a_request_that_hides_in_the_body_of_another_is_never_answered() {
     assert!(reply.status == 400 && reply.body.contains("Content-Length"), "{reply:?}");
     assert_eq!(client.reply().status, 0, "and then nothing");
 }
+
+#[test]
+fn a_web_page_starts_no_server() {
+    let stage = Stage::new();
+    let script = format!("echo started >> started; exec {BINARY} serve");
+    let words = ["record", "-o", "g.reel", "--listen", "0", "--", "sh", "-c", &script];
+    let (gateway, address) = listening(&stage, &words, "listening on http://");
+    let started = || std::fs::read_to_string(stage.path("started")).unwrap_or_default().lines().count();
+    // As a browser sends it for an image; before 2023 some sent no Sec-Fetch-Site.
+    let image = "Accept: image/avif,image/webp,*/*;q=0.8\r\nSec-Fetch-Dest: image\r\nSec-Fetch-Mode: no-cors\r\n";
+    let ask = |headers: &str| {
+        let mut client = Client::connect(address);
+        client.send(format!("GET /sse HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"));
+        let status = client.head().map_or(0, |head| head.status());
+        (client, status)
+    };
+    for site in ["cross-site", "same-site"] {
+        assert_eq!(ask(&format!("{image}Sec-Fetch-Site: {site}\r\n")).1, 403, "{site}");
+    }
+    assert_eq!(ask("Accept: image/avif,image/webp\r\n").1, 406);
+    let open: Vec<Client> = (0..30)
+        .map(|_| {
+            let (mut client, status) = ask(image);
+            assert_eq!(status, 200);
+            assert!(client.next().is_some_and(|told| told.starts_with("event: endpoint\n")));
+            client
+        })
+        .collect();
+    // What a form or a script can post to any site without asking first.
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
+        let kind = if kind.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
+        let mut client = Client::connect(address);
+        let body = initialize();
+        let length = body.len();
+        client.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\n{kind}Content-Length: {length}\r\n\r\n{body}"));
+        let reply = client.reply();
+        assert!(reply.status == 415 && reply.body.contains("application/json"), "{kind}: {reply:?}");
+    }
+    assert_eq!(started(), 0, "30 pages wait for a server that nobody has spoken to");
+    let url = format!("http://{address}/sse");
+    stage.ok(&["call", "ping", "--url", &url, "--era", "legacy"]);
+    assert_eq!(started(), 1, "a client is served meanwhile");
+    drop(open);
+    gateway.signal("INT");
+    assert_eq!(gateway.end().code(), 0);
+}
+
+#[test]
+fn a_reverse_proxy_leaves_content_types_to_its_server() {
+    let stage = Stage::new();
+    let upstream = socket::serve(|_, wire| {
+        socket::say(wire, socket::json_answer("{}"));
+        true
+    });
+    let proxy = Tap::start(&stage, upstream, &[]);
+    let mut client = Client::connect(proxy.address);
+    client.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}");
+    assert_eq!(client.reply().status, 200);
+    proxy.end();
+}
+
+#[test]
+fn a_session_that_listens_is_never_taken_away() {
+    let stage = Stage::new();
+    let (_server, address) = listening(&stage, &["serve", "--listen", "0"], "listening on http://");
+    let open = || -> Result<String, Reply> {
+        let mut client = Client::connect(address);
+        client.post("Accept: application/json, text/event-stream\r\n", &initialize());
+        let (head, reply) = client.head_and_reply();
+        head.header("mcp-session-id").map(str::to_owned).ok_or(reply)
+    };
+    let listen = |session: &str| {
+        let mut client = Client::connect(address);
+        client.send(format!(
+            "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n"
+        ));
+        assert_eq!(client.head().map(|head| head.status()), Some(200));
+        client
+    };
+    let pings = |session: &str| {
+        let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}).to_string();
+        socket::post(address, &format!("Accept: application/json\r\nMcp-Session-Id: {session}\r\n"), &ping).status
+    };
+    let first = open().expect("a session");
+    let stream = listen(&first);
+    let idle: Vec<String> = (1..100).map(|_| open().expect("a session")).collect();
+    let newest = open().expect("one that nobody uses makes room");
+    assert_eq!((pings(&idle[0]), pings(&first), pings(&newest)), (404, 200, 200));
+    let streams: Vec<Client> = idle[1..].iter().chain([&newest]).map(|session| listen(session)).collect();
+    let refused = open().expect_err("all are in use");
+    assert!(refused.status == 503 && refused.body.contains("100 sessions are in use"), "{refused:?}");
+    assert_eq!(pings(&first), 200);
+    drop(streams);
+    until("room for another", || open().ok());
+    assert_eq!(pings(&first), 200, "it listens still");
+    drop(stream);
+}

@@ -6,7 +6,7 @@ mod direct;
 mod session;
 mod streams;
 
-use super::access::Access;
+use super::access::{Access, is_json};
 use super::http::{Body, BodyError, full};
 use super::link::Link;
 use super::proxy::{self, serve_connection};
@@ -201,14 +201,20 @@ impl Gateway {
         }
         let is_sse = head.uri.path() == SSE;
         match head.method {
+            Method::GET if is_sse && head.headers.contains_key(header::ACCEPT) && !accepts_events(&head.headers) => {
+                Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"))
+            }
             Method::GET if is_sse => self.begin_sse(),
             _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
+            Method::POST if !is_json(&head.headers) => {
+                Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
+            }
             Method::POST => {
                 let body = Limited::new(body, self.body_limit).collect().await;
                 let message =
                     body.map_err(|error| plain(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()))?.to_bytes();
                 if head.uri.path() == MESSAGES {
-                    self.directs.post(head.uri.query().unwrap_or_default(), &message).await?;
+                    self.post_sse(head.uri.query().unwrap_or_default(), &message).await?;
                     return Ok(accepted());
                 }
                 self.post(&head.headers, &message).await
@@ -335,7 +341,7 @@ impl Gateway {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| !session.is_closed());
         if !id.is_empty() && sessions.len() >= MOST_SESSIONS {
-            // Few clients say when they are done.
+            // Few clients say when they are done. Who waits for something, or listens, is not done.
             let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
             let (_, longest) = idle.min().ok_or_else(full_up)?;
             if let Some(left) = sessions.remove(&longest) {
@@ -374,7 +380,8 @@ impl Drop for Newborn<'_> {
 }
 
 fn full_up() -> Refusal {
-    plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open")
+    let reason = format!("{MOST_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -32,8 +32,17 @@ pub const SSE: &str = "/sse";
 #[derive(Default)]
 pub struct Directs {
     open: Mutex<BTreeMap<u32, Direct>>,
-    /// Where messages to a session of HTTP+SSE go, by the id that its client was told.
-    posts: Mutex<HashMap<String, mpsc::WeakSender<Incoming>>>,
+    /// The streams of HTTP+SSE, by the id that its client was told.
+    streams: Mutex<HashMap<String, Sse>>,
+}
+
+/// A stream of HTTP+SSE.
+struct Sse {
+    /// Where its client's messages go; gone once the client has hung up.
+    to: mpsc::WeakSender<Incoming>,
+    /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
+    /// send a message: so nothing is started before.
+    waiting: Option<Link>,
 }
 
 /// One of them, from outside.
@@ -76,18 +85,10 @@ impl Directs {
 
     /// Ends all, and waits for what stands behind them.
     pub async fn finish(&self) {
+        lock(&self.streams).clear();
         let all = std::mem::take(&mut *lock(&self.open));
         let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();
         futures_util::future::join_all(ends).await;
-    }
-
-    /// Takes a message of HTTP+SSE to its session.
-    pub async fn post(&self, query: &str, message: &[u8]) -> Result<(), Refusal> {
-        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
-        let id = query.strip_prefix("session=").ok_or_else(unknown)?;
-        let session = lock(&self.posts).get(id).and_then(mpsc::WeakSender::upgrade).ok_or_else(unknown)?;
-        let line = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
-        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 }
 
@@ -154,16 +155,18 @@ impl Gateway {
         Ok(response)
     }
 
-    /// HTTP+SSE: a stream of all that the server says, which names where messages go.
-    pub(super) fn begin_sse(self: &Arc<Self>) -> Result<Response<Body>, Refusal> {
-        let (stream, opened) = self.open_direct()?;
+    /// HTTP+SSE: a stream of all that the server says, which names where messages go. The server is started for the
+    /// first of them.
+    pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
-        let mut posts = lock(&self.directs.posts);
-        posts.retain(|_, session| session.strong_count() > 0);
-        posts.insert(id.clone(), incoming.downgrade());
-        drop(posts);
-        tokio::spawn(Arc::clone(self).carry(stream, client, opened));
+        let mut streams = lock(&self.directs.streams);
+        streams.retain(|_, stream| stream.to.strong_count() > 0);
+        if streams.len() >= MOST_SESSIONS {
+            return Err(full_up());
+        }
+        streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client) });
+        drop(streams);
         let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
         // The session ends with the stream, which holds its client's end.
         let said = futures_util::stream::unfold((outgoing, incoming), |(mut outgoing, incoming)| async move {
@@ -178,6 +181,29 @@ impl Gateway {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
         Ok(response)
+    }
+
+    /// Takes a message of HTTP+SSE to its session, which begins with the first.
+    pub(super) async fn post_sse(self: &Arc<Self>, query: &str, message: &[u8]) -> Result<(), Refusal> {
+        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let session = {
+            let mut streams = lock(&self.directs.streams);
+            let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;
+            let session = found.to.upgrade().ok_or_else(unknown)?;
+            if let Some(client) = found.waiting.take() {
+                match self.open_direct() {
+                    Ok((stream, opened)) => drop(tokio::spawn(Arc::clone(self).carry(stream, client, opened))),
+                    // The client may try again.
+                    Err(refusal) => {
+                        found.waiting = Some(client);
+                        return Err(refusal);
+                    }
+                }
+            }
+            session
+        };
+        let line = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 
     fn open_direct(&self) -> Result<(u32, Opened), Refusal> {

@@ -19,6 +19,7 @@ use hyper::{Response, StatusCode};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{mpsc, oneshot};
@@ -43,6 +44,7 @@ struct Sse {
     /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
     /// send a message: so nothing is started before.
     waiting: Option<Link>,
+    since: Instant,
 }
 
 /// One of them, from outside.
@@ -163,9 +165,12 @@ impl Gateway {
         let mut streams = lock(&self.directs.streams);
         streams.retain(|_, stream| stream.to.strong_count() > 0);
         if streams.len() >= MOST_SESSIONS {
-            return Err(full_up());
+            // A client speaks at once; who has said nothing for longest is none.
+            let silent = streams.iter().filter(|(_, stream)| stream.waiting.is_some());
+            let oldest = silent.min_by_key(|(_, stream)| stream.since).map(|(id, _)| id.clone());
+            streams.remove(&oldest.ok_or_else(full_up)?);
         }
-        streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client) });
+        streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client), since: Instant::now() });
         drop(streams);
         let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
         // The session ends with the stream, which holds its client's end.

@@ -378,6 +378,39 @@ mod tests {
         assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
     }
 
+    /// What comes of connecting where somebody greets so.
+    fn greeted(greeting: &Value) -> io::Result<UnixStream> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        let door = UnixListener::bind(&path).expect("bound");
+        let greeting = greeting.to_string();
+        let greeter = std::thread::spawn(move || {
+            let (mut stream, _) = door.accept().expect("accepted");
+            writeln!(stream, "{greeting}").expect("written");
+        });
+        let connected = connect(&path);
+        greeter.join().expect("greeted");
+        connected
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_spoken_to_is_refused_with_the_reason() {
+        let (name, listener) = bind_abstract().expect("bound");
+        let stream = greeted(&json!({"version": VERSION, "abstract": name})).expect("connected");
+        assert_eq!(admit(&stream), Ok(()));
+        assert_eq!(admit(&listener.accept().expect("accepted").0), Ok(()));
+        drop(listener);
+        for (greeting, words) in [
+            (json!({"version": VERSION, "abstract": name}), "network namespace"),
+            (json!({"version": VERSION, "failed": NO_HANDLERS}), NO_HANDLERS),
+            (json!({"tag": 1, "info": {}}), "does not say where"),
+            (json!({"abstract": "x".repeat(200)}), ""),
+        ] {
+            let error = greeted(&greeting).expect_err("nobody is there").to_string();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
     #[tokio::test]
     async fn a_message_that_is_not_taken_fails_alone() {
         let folder = tempfile::tempdir().expect("a folder");

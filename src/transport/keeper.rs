@@ -348,3 +348,42 @@ fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
     children.read_to_string(&mut list)?;
     Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_below_no_keeper_is_kept_by_none_and_who_is_gone_may_have_been() {
+        let own = i32::try_from(std::process::id()).expect("a process id");
+        assert!(!is_kept(own));
+        assert!(!is_kept(0), "of another namespace");
+        let mut gone = Command::new("true").spawn().expect("started");
+        gone.wait().expect("ended");
+        assert!(is_kept(i32::try_from(gone.id()).expect("a process id")));
+    }
+
+    #[test]
+    fn who_is_below_a_keeper_is_kept_unless_it_may_reach_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (words, kept) in [
+            (["__keep", "1", "1000", "own"], true),
+            (["__guard", "1", "1000", "own"], true),
+            (["__kept", "own", "x", "y"], true),
+            (["__keep", "1", "1000", "all"], false),
+            (["other", "__keep", "1000", "own"], false),
+        ] {
+            // A shell whose words are a keeper's, above one that lives until its input ends.
+            std::fs::write(folder.path().join(words[0]), "sh -c 'echo $$; read line'; :").expect("written");
+            let mut command = Command::new("sh");
+            command.args(words).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("started");
+            let mut below = String::new();
+            let mut told = io::BufReader::new(child.stdout.take().expect("piped"));
+            io::BufRead::read_line(&mut told, &mut below).expect("it begins");
+            assert_eq!(is_kept(below.trim().parse().expect("a process id")), kept, "{words:?}");
+            drop(child.stdin.take());
+            child.wait().expect("ended");
+        }
+    }
+}

@@ -7,7 +7,7 @@ pub mod child;
 pub mod control;
 mod exchange;
 pub mod gateway;
-mod heads;
+pub mod heads;
 pub mod http;
 pub mod keeper;
 mod lines;

@@ -214,7 +214,7 @@ fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
 }
 
 /// Connects to a session: its socket in the folder tells where it is spoken to, and the same process must answer there.
-fn connect(socket: &Path) -> io::Result<UnixStream> {
+pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     let door = UnixStream::connect(socket)?;
     door.set_read_timeout(Some(ASK_PATIENCE))?;
     let mut line = String::new();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Beside a request of a connection on which one has said its length in two ways, or in none that is understood here.
+/// Stands with a request on whose connection a length is not certain ([`Heads::is_ambiguous`]).
 #[derive(Clone, Copy, Debug)]
 pub struct AmbiguousLength;
 
@@ -18,7 +18,7 @@ const LINE_KEPT: usize = 256;
 
 /// Follows the requests of one connection.
 #[derive(Debug, Default)]
-struct Heads {
+pub struct Heads {
     place: Place,
     line: Vec<u8>,
     /// What the head that is being read says of its body.
@@ -46,7 +46,13 @@ enum Place {
 }
 
 impl Heads {
-    fn take(&mut self, mut bytes: &[u8]) {
+    /// Whether a request has said its length in two ways, or in none that is understood here.
+    pub fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
+    }
+
+    /// Follows the next bytes of the connection.
+    pub fn take(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.place != Place::Lost {
             if let Place::Body(left) | Place::ChunkBody(left) = self.place {
                 let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());

@@ -10,11 +10,10 @@
 
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
+use super::print::{Print, hash};
 use super::report::Side;
 use super::sequence;
-use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 
 /// How many leaves of a payload count for similarity.
 const LEAVES: usize = 256;
@@ -33,54 +32,6 @@ const DETAIL: u8 = 5;
 
 /// How many units before and after one are looked at for what is concurrent with it.
 const NEAR: usize = 64;
-
-/// What two units are compared by before they are looked into.
-#[derive(Clone, Debug)]
-pub(super) struct Print {
-    /// Only units with the same key can be partners: direction, kind, method, and for requests the subject.
-    key: u64,
-    params: u64,
-    /// All of the unit; the same for units that differ in nothing but times and ids.
-    pub whole: u64,
-    /// The ids in it, in the same order for units with the same `whole`.
-    pub ids: Vec<Box<str>>,
-}
-
-impl Print {
-    fn of(unit: &Unit, normaliser: &Normaliser<'_>) -> Self {
-        let mut ids = Vec::new();
-        let method = unit.method.as_deref();
-        let mut print = |side, text: &Option<Box<[u8]>>| {
-            text.as_ref().map(|text| normaliser.fingerprint(&normaliser.read(side, method, text), &mut ids))
-        };
-        let params = print(Side::Params, &unit.params);
-        let line = print(Side::Line, &unit.line);
-        let answer = unit.answer.as_ref().map(|answer| {
-            let side = answer_side(answer.is_error);
-            (side, normaliser.fingerprint(&normaliser.read(side, method, &answer.text), &mut ids))
-        });
-        // A notification is what it is by its method; its level or its URI may change.
-        let tells_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
-        let subject = unit.subject.as_deref().filter(|_| tells_apart);
-        Self {
-            key: hash(&(unit.direction, unit.kind, method, subject)),
-            params: hash(&params),
-            whole: hash(&(params, line, answer)),
-            ids,
-        }
-    }
-}
-
-impl Print {
-    /// What a unit says, apart from what belongs to it.
-    fn whole_of_key(&self) -> (u64, u64) {
-        (self.key, self.whole)
-    }
-}
-
-pub(super) fn answer_side(is_error: bool) -> Side {
-    if is_error { Side::Error } else { Side::Result }
-}
 
 /// Ids of the left and the ids of the right that stand for the same things.
 #[derive(Debug, Default)]
@@ -107,29 +58,25 @@ impl Correspondence {
 /// One recording while it is aligned.
 pub(super) struct Reel<'a> {
     pub units: &'a [Unit],
-    pub prints: Vec<Print>,
     places: HashMap<u64, usize>,
     /// For each unit, a hash of what refers to it: two calls that say the same may differ in their progress.
     company: Vec<u64>,
     /// The unit's partner on the other side.
     pub partner: Vec<Option<usize>>,
-    leaves: HashMap<usize, Leaves>,
 }
 
 impl<'a> Reel<'a> {
-    fn new(units: &'a [Unit], normaliser: &Normaliser<'_>) -> Self {
+    fn new(units: &'a [Unit]) -> Self {
         let requests = units.iter().enumerate().filter(|(_, unit)| unit.kind == UnitKind::Request);
         let mut reel = Self {
             units,
-            prints: units.iter().map(|unit| Print::of(unit, normaliser)).collect(),
             places: requests.map(|(place, unit)| (unit.seq, place)).collect(),
             company: vec![0; units.len()],
             partner: vec![None; units.len()],
-            leaves: HashMap::new(),
         };
         for place in 0..units.len() {
             if let Some(target) = reel.target(place) {
-                reel.company[target] = hash(&(reel.company[target], reel.prints[place].whole));
+                reel.company[target] = hash(&(reel.company[target], reel.units[place].print.whole));
             }
         }
         reel
@@ -148,7 +95,11 @@ impl<'a> Reel<'a> {
 
     /// What a unit says, with what belongs to it.
     fn token(&self, place: usize) -> u64 {
-        hash(&(self.prints[place].key, self.prints[place].whole, self.company[place]))
+        hash(&(self.units[place].print.of_message(), self.company[place]))
+    }
+
+    fn tokens(&self, places: &[usize]) -> Vec<u64> {
+        places.iter().map(|place| self.token(*place)).collect()
     }
 
     /// The number of the event that ends a unit: a request's answer, else its own.
@@ -162,10 +113,6 @@ impl<'a> Reel<'a> {
         let (first, second) = (place.min(other), place.max(other));
         self.end(first) > self.units[second].seq
     }
-
-    fn leaves(&mut self, place: usize, normaliser: &Normaliser<'_>) -> &Leaves {
-        self.leaves.entry(place).or_insert_with(|| Leaves::of(&self.units[place], normaliser))
-    }
 }
 
 /// Both recordings, and who is whose partner.
@@ -173,31 +120,49 @@ pub(super) struct Alignment<'a> {
     pub left: Reel<'a>,
     pub right: Reel<'a>,
     pub ids: Correspondence,
-    /// What exactly one unit of either side says: those are partners, wherever they are.
-    twins: HashSet<(u64, u64)>,
     /// For streams of the right, the stream of the left that is the same conversation.
     streams: HashMap<u32, u32>,
+    /// The units of either side that belong to no request, streams side by side.
+    lined_up: [Vec<usize>; 2],
+    /// What exactly one unit of either side says: those are partners, wherever they are.
+    twins: HashSet<Message>,
+    /// What may have changed, each with what similarity is measured by, once it has been looked into.
+    candidates: HashMap<Message, Candidate>,
 }
 
-/// Finds every unit's partner.
-pub(super) fn align<'a>(left: &'a [Unit], right: &'a [Unit], normaliser: &Normaliser<'_>) -> Alignment<'a> {
-    let (left, right) = (Reel::new(left, normaliser), Reel::new(right, normaliser));
-    let twins = twins(&left, &right);
+/// What a unit says, see [`Print::of_message`].
+type Message = (u64, u64);
+
+/// A message that may have changed: the first unit that says it, on the left or on the right.
+struct Candidate {
+    is_left: bool,
+    place: usize,
+    leaves: Option<Leaves>,
+}
+
+/// Two recordings before anything of their texts is looked at.
+pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
+    let (left, right) = (Reel::new(left), Reel::new(right));
     let streams = partner_streams(&left, &right);
-    let mut it = Alignment { left, right, ids: Correspondence::default(), twins, streams };
-    let (on_left, on_right) = it.lined_up();
-    it.align_parts(&on_left, &on_right, normaliser);
-    it.find_moved(normaliser, false);
-    it.align_dependents(normaliser);
-    it.find_moved(normaliser, true);
-    it.match_ids();
+    let twins = twins(&left, &right);
+    let mut it = Alignment {
+        left,
+        right,
+        ids: Correspondence::default(),
+        streams,
+        lined_up: [const { Vec::new() }; 2],
+        twins,
+        candidates: HashMap::new(),
+    };
+    it.lined_up = it.line_up();
+    it.candidates = it.find_candidates();
     it
 }
 
 impl Alignment<'_> {
     /// The units of both sides that belong to no request, stream by stream, those streams side by side that have most
     /// in common.
-    fn lined_up(&self) -> (Vec<usize>, Vec<usize>) {
+    fn line_up(&self) -> [Vec<usize>; 2] {
         let order_of = |reel: &Reel<'_>, rank: &dyn Fn(u32) -> Option<usize>| {
             let mut last = 0;
             let mut ranks: HashMap<u32, (usize, usize)> = HashMap::new();
@@ -217,14 +182,58 @@ impl Alignment<'_> {
         let rank = |stream: u32| streams.iter().position(|known| *known == stream);
         let on_left = order_of(&self.left, &rank);
         let on_right = order_of(&self.right, &|stream| self.streams.get(&stream).and_then(|stream| rank(*stream)));
-        (on_left, on_right)
+        [on_left, on_right]
+    }
+
+    /// What the units say that have no equal where they stand, or that there are more of on one side.
+    fn find_candidates(&self) -> HashMap<Message, Candidate> {
+        let [left, right] = &self.lined_up;
+        let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
+        let mut is_equal = [vec![false; left.len()], vec![false; right.len()]];
+        for (at, other) in equal {
+            is_equal[0][at] = true;
+            is_equal[1][other] = true;
+        }
+        let others = |places: &[usize], is_equal: &[bool], reel: &Reel<'_>| -> Vec<Message> {
+            let places = places.iter().zip(is_equal).filter(|(_, is_equal)| !**is_equal);
+            places.map(|(place, _)| reel.units[*place].print.of_message()).collect()
+        };
+        let mut wanted = unbalanced(self.left.units, self.right.units);
+        wanted.extend(others(left, &is_equal[0], &self.left));
+        wanted.extend(others(right, &is_equal[1], &self.right));
+        let mut found = HashMap::new();
+        for (is_left, reel) in [(true, &self.left), (false, &self.right)] {
+            for (place, unit) in reel.units.iter().enumerate() {
+                let message = unit.print.of_message();
+                if wanted.contains(&message) {
+                    found.entry(message).or_insert(Candidate { is_left, place, leaves: None });
+                }
+            }
+        }
+        found
+    }
+
+    /// The units of the left and of the right that are looked into and have no texts.
+    pub fn without_texts(&self) -> [HashSet<u64>; 2] {
+        [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
+            let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
+            places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
+        })
+    }
+
+    /// Finds every unit's partner.
+    pub fn find_partners(&mut self, normaliser: &Normaliser<'_>) {
+        let [on_left, on_right] = std::mem::take(&mut self.lined_up);
+        self.align_parts(&on_left, &on_right, normaliser);
+        self.find_moved(normaliser, false);
+        self.align_dependents(normaliser);
+        self.find_moved(normaliser, true);
+        self.match_ids();
     }
 
     /// Aligns some units of either side, given by their places.
     fn align_parts(&mut self, left: &[usize], right: &[usize], normaliser: &Normaliser<'_>) {
-        let tokens =
-            |reel: &Reel<'_>, places: &[usize]| -> Vec<u64> { places.iter().map(|place| reel.token(*place)).collect() };
-        let (on_left, on_right) = (tokens(&self.left, left), tokens(&self.right, right));
+        let (on_left, on_right) = (self.left.tokens(left), self.right.tokens(right));
         let mut price = |at: usize, other: usize| self.price(left[at], right[other], normaliser);
         let pairs = sequence::align(&on_left, &on_right, &mut price);
         pairs.into_iter().for_each(|(at, other)| self.pair(left[at], right[other]));
@@ -232,7 +241,7 @@ impl Alignment<'_> {
 
     /// What it costs to take two units for one that changed.
     fn price(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<u8> {
-        let (one, other) = (&self.left.prints[left], &self.right.prints[right]);
+        let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
         if one.key != other.key {
             return None;
         }
@@ -240,15 +249,25 @@ impl Alignment<'_> {
         if one.whole == other.whole || (has_params && one.params == other.params) {
             return Some(SAME_PARAMS);
         }
-        if self.twins.contains(&one.whole_of_key()) || self.twins.contains(&other.whole_of_key()) {
+        let (one, other) = (one.of_message(), other.of_message());
+        if self.twins.contains(&one) || self.twins.contains(&other) {
             return None;
         }
-        let one = self.left.leaves(left, normaliser);
-        let likeness = one.likeness(self.right.leaves(right, normaliser));
+        self.look_into(one, normaliser);
+        self.look_into(other, normaliser);
+        let leaves = |message: &Message| self.candidates.get(message)?.leaves.as_ref();
+        let likeness = leaves(&one)?.likeness(leaves(&other)?);
         match likeness {
             VERY_ALIKE.. => Some(DETAIL),
             ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
             _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
+        }
+    }
+
+    fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
+        if let Some(candidate) = self.candidates.get_mut(&message) {
+            let reel = if candidate.is_left { &self.left } else { &self.right };
+            candidate.leaves.get_or_insert_with(|| Leaves::of(&reel.units[candidate.place], normaliser));
         }
     }
 
@@ -279,25 +298,25 @@ impl Alignment<'_> {
             self.left.partner[*place] = None;
             self.right.partner[*other] = None;
         }
-        self.pair_unique(of_requests, Print::whole_of_key);
+        self.pair_unique(of_requests, Print::of_message);
         self.pair_nearby(of_requests);
         for (place, other) in changed {
             if self.left.partner[place].is_none() && self.right.partner[other].is_none() {
                 self.pair(place, other);
             }
         }
-        self.pair_unique(of_requests, |print| (print.key, print.params));
+        self.pair_unique(of_requests, Print::of_params);
         self.pair_changed_nearby(of_requests, normaliser);
     }
 
     /// Whether a pair says something else on either side.
     fn may_be_swapped(&self, (left, right): (usize, usize), of_requests: bool) -> bool {
-        self.left.prints[left].whole != self.right.prints[right].whole
+        self.left.units[left].print.whole != self.right.units[right].print.whole
             && self.left.target(left).is_some() == of_requests
     }
 
     /// Pairs units without partners that are the only ones of their stream, on either side, with the same key.
-    fn pair_unique(&mut self, of_requests: bool, by: fn(&Print) -> (u64, u64)) {
+    fn pair_unique(&mut self, of_requests: bool, by: fn(&Print) -> Message) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
         if lonely_left.is_empty() || lonely_right.is_empty() {
             return;
@@ -305,7 +324,7 @@ impl Alignment<'_> {
         let on_left = unique(&self.left, Some, by);
         let on_right = unique(&self.right, |stream| self.streams.get(&stream).copied(), by);
         for place in lonely_left {
-            let key = (by(&self.left.prints[place]), self.left.units[place].stream);
+            let key = (by(&self.left.units[place].print), self.left.units[place].stream);
             let (one, other) = (on_left.get(&key).copied().flatten(), on_right.get(&key).copied().flatten());
             if let (Some(one), Some(other)) = (one, other)
                 && one == place
@@ -320,23 +339,25 @@ impl Alignment<'_> {
     /// Pairs units without partners that say the same and were concurrent with what they moved past.
     fn pair_nearby(&mut self, of_requests: bool) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
-        let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.prints[*place].whole_of_key()).collect();
-        let mut same: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
-        for (place, print) in self.left.prints.iter().enumerate().filter(|_| !lonely_right.is_empty()) {
-            let key = print.whole_of_key();
+        let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
+        let mut same: HashMap<Message, Vec<usize>> = HashMap::new();
+        for (place, print) in
+            self.left.units.iter().map(|unit| &unit.print).enumerate().filter(|_| !lonely_right.is_empty())
+        {
+            let key = print.of_message();
             if wanted.contains(&key) {
                 same.entry(key).or_default().push(place);
             }
         }
         let ground = Ground::of(self);
         let is_same = |place: usize, other: usize| {
-            self.left.prints[place].whole_of_key() == self.right.prints[other].whole_of_key()
+            self.left.units[place].print.of_message() == self.right.units[other].print.of_message()
         };
         for (place, other) in ground.nearest(&lonely_left, &lonely_right, is_same) {
             if self.left.partner[place].is_some() || self.right.partner[other].is_some() {
                 continue;
             }
-            let chain = self.shifted(&same[&self.left.prints[place].whole_of_key()], place, other);
+            let chain = self.shifted(&same[&self.left.units[place].print.of_message()], place, other);
             let chain = chain.filter(|chain| chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1)));
             for (place, other) in chain.unwrap_or_default() {
                 self.pair(place, other);
@@ -387,7 +408,7 @@ impl Alignment<'_> {
     /// Notes which ids stand for each other, by the pairs that say the same otherwise.
     fn match_ids(&mut self) {
         for (left, right) in self.pairs() {
-            let (one, other) = (&self.left.prints[left], &self.right.prints[right]);
+            let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
             if one.whole == other.whole {
                 for (left, right) in one.ids.iter().zip(&other.ids) {
                     self.ids.accept(left, right);
@@ -418,10 +439,10 @@ impl Alignment<'_> {
 fn unique(
     reel: &Reel<'_>,
     stream_on_left: impl Fn(u32) -> Option<u32>,
-    by: fn(&Print) -> (u64, u64),
-) -> HashMap<((u64, u64), u32), Option<usize>> {
+    by: fn(&Print) -> Message,
+) -> HashMap<(Message, u32), Option<usize>> {
     let mut found = HashMap::new();
-    for (place, print) in reel.prints.iter().enumerate() {
+    for (place, print) in reel.units.iter().map(|unit| &unit.print).enumerate() {
         if let Some(stream) = stream_on_left(reel.units[place].stream) {
             found.entry((by(print), stream)).and_modify(|known| *known = None).or_insert(Some(place));
         }
@@ -430,15 +451,23 @@ fn unique(
 }
 
 /// What exactly one unit of either side says.
-fn twins(left: &Reel<'_>, right: &Reel<'_>) -> HashSet<(u64, u64)> {
+fn twins(left: &Reel<'_>, right: &Reel<'_>) -> HashSet<Message> {
     let counts = |reel: &Reel<'_>| {
-        let mut counts: HashMap<(u64, u64), usize> = HashMap::new();
-        reel.prints.iter().for_each(|print| *counts.entry(print.whole_of_key()).or_default() += 1);
+        let mut counts: HashMap<Message, usize> = HashMap::new();
+        reel.units.iter().for_each(|unit| *counts.entry(unit.print.of_message()).or_default() += 1);
         counts
     };
     let on_right = counts(right);
     let on_left = counts(left).into_iter();
-    on_left.filter(|(whole, count)| *count == 1 && on_right.get(whole) == Some(&1)).map(|(whole, _)| whole).collect()
+    on_left.filter(|(message, count)| *count == 1 && on_right.get(message) == Some(&1)).map(|it| it.0).collect()
+}
+
+/// What is said more often on one side.
+fn unbalanced(left: &[Unit], right: &[Unit]) -> HashSet<Message> {
+    let mut more: HashMap<Message, isize> = HashMap::new();
+    left.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() += 1);
+    right.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() -= 1);
+    more.into_iter().filter(|(_, count)| *count != 0).map(|(message, _)| message).collect()
 }
 
 /// The streams of a recording, in the order in which they began.
@@ -553,7 +582,7 @@ impl Leaves {
         let leaves = |side: Side, text: &[u8]| normaliser.read(side, method, text).leaves(LEAVES);
         let params = unit.params.as_ref().map(|text| leaves(Side::Params, text)).unwrap_or_default();
         let line = unit.line.as_ref().map(|text| leaves(Side::Line, text)).unwrap_or_default();
-        let answer = unit.answer.as_ref().map(|answer| leaves(answer_side(answer.is_error), &answer.text));
+        let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));
         let mut all = [&params[..], &line, &answer.unwrap_or_default()].concat();
         all.sort_unstable();
         Self { params, all }
@@ -565,12 +594,6 @@ impl Leaves {
         let has_params = !self.params.is_empty() || !other.params.is_empty();
         if has_params { all.max(likeness(&self.params, &other.params)) } else { all }
     }
-}
-
-fn hash(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// How much two sorted lists have in common, out of 1000; two empty ones are the same.

@@ -1,10 +1,10 @@
 //! `diff`: two reels compared by what was said.
 
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::{Context, Outcome, reels};
-use crate::diff::{Collector, Options, Unit, compare};
+use crate::diff::{Collector, Options, Recording, compare};
 use crate::render::diff::{DiffStyle, text};
-use crate::trace::{EventKind, Item};
+use crate::trace::{Damage, EventKind, Item, ReelReader};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -66,15 +66,41 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         keep_ids: args.ids,
         ignore: args.ignore.clone(),
     };
-    let ((left, in_left), (right, in_right)) =
-        (collect(&args.left, args.stderr, context)?, collect(&args.right, args.stderr, context)?);
+    let paths = [&*args.left, &*args.right];
+    // What comes through a pipe comes once, so all of it is kept.
+    let collectors = paths.map(|path| {
+        let collector = Collector::new(&options).with_stderr(args.stderr);
+        if path.is_file() { collector.without_texts() } else { collector }
+    });
+    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), &context.printer))?;
+    for (path, pass) in paths.iter().zip(&passes) {
+        pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
+    }
+    let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
     match (in_left, in_right) {
         (0, 0) => return Err(reels::without_messages(&args.left)),
         (0, _) => context.printer.note(&format!("{}: there is no message in it", args.left.display())),
         (_, 0) => context.printer.note(&format!("{}: there is no message in it", args.right.display())),
         _ => {}
     }
-    let report = compare(&left, &right, &options);
+    // What changed is read again, so that two recordings take no more memory than their outlines.
+    let mut passes = 0;
+    let report = loop {
+        let missing = match compare(&left, &right, &options) {
+            Ok(report) => break report,
+            Err(missing) if passes < MAX_PASSES => missing,
+            Err(_) => {
+                return Err(CommandError::new(ErrorKind::Input, "a recording changed while it was compared")
+                    .hint("compare the two again once they are finished"));
+            }
+        };
+        passes += 1;
+        let collectors = [missing.left, missing.right]
+            .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
+        let [texts, others] = read_both(paths, collectors, |path| reels::open(Some(path)))?;
+        left.fill(texts.recording);
+        right.fill(others.recording);
+    };
     match args.format {
         Format::Json => context.printer.line(&report.to_json().to_string())?,
         Format::Human => {
@@ -86,15 +112,39 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-/// What is compared of a reel, and how many messages are in it.
-fn collect(path: &Path, with_stderr: bool, context: &Context) -> Result<(Vec<Unit>, u64), CommandError> {
-    let (reader, path) = reels::open_whole(Some(path), &context.printer)?;
+/// How often recordings are read again for texts: of what changed, and of units whose ids do not correspond.
+const MAX_PASSES: u32 = 3;
+
+/// What one pass over a reel finds.
+struct Pass {
+    recording: Recording,
+    messages: u64,
+    damage: Vec<Damage>,
+}
+
+/// Reads both reels at once.
+fn read_both(
+    paths: [&Path; 2],
+    collectors: [Collector<'_>; 2],
+    open: impl Fn(&Path) -> Result<(ReelReader, PathBuf), CommandError>,
+) -> Result<[Pass; 2], CommandError> {
+    let [left, right] = paths.map(open);
+    let ((left, left_path), (right, right_path)) = (left?, right?);
+    let [on_left, on_right] = collectors;
+    std::thread::scope(|scope| {
+        let right = scope.spawn(|| read(right, &right_path, on_right));
+        let left = read(left, &left_path, on_left)?;
+        let right = right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok([left, right])
+    })
+}
+
+fn read(reader: ReelReader, path: &Path, mut collector: Collector<'_>) -> Result<Pass, CommandError> {
     let mut reader = reader.with_payloads();
-    let mut collector = if with_stderr { Collector::with_stderr() } else { Collector::default() };
-    let mut messages = 0;
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+    let (mut messages, mut damage) = (0, Vec::new());
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
         match item {
-            Item::Damage(damage) => context.printer.note(&format!("{}: {damage}", path.display())),
+            Item::Damage(found) => damage.push(found),
             Item::Block(block) => {
                 block.events().for_each(|event| {
                     messages += u64::from(event.header.kind == EventKind::Message);
@@ -104,5 +154,5 @@ fn collect(path: &Path, with_stderr: bool, context: &Context) -> Result<(Vec<Uni
             }
         }
     }
-    Ok((collector.finish(), messages))
+    Ok(Pass { recording: collector.finish(), messages, damage })
 }

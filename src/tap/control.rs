@@ -1,8 +1,8 @@
 //! The control socket of a live session: who connects may ask what the session is, and put messages into it.
 //!
-//! The protocol is in `docs/control.md`. The socket in the folder only greets and names an abstract one, which handlers of
-//! subscriptions cannot connect to; what is said is said there. Each connection has a thread that reads and one that writes; what waits to be
-//! written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
+//! The protocol is in `docs/control.md`. The socket in the folder only greets, and names an abstract one. Callers talk to
+//! the session there; handlers of subscriptions cannot connect to it. Each connection has a thread that reads and one that
+//! writes; what waits to be written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
 //!
 //! Never: what a message means beyond its envelope.
 
@@ -171,12 +171,11 @@ impl Porch {
     fn refusal(&mut self, stranger: Stranger) -> Value {
         let why = match stranger {
             Stranger::User => "another user may not use this session",
+            Stranger::Gone => "who asked is gone",
             Stranger::Handler(pid) => {
                 if !std::mem::replace(&mut self.has_warned, true) {
-                    let told = format!(
-                        "a handler of a subscription (process {pid}) tried to use this session's control socket and was refused"
-                    );
-                    (self.warn)(&told);
+                    let who = format!("a handler of a subscription (process {pid})");
+                    (self.warn)(&format!("{who} tried to use this session's control socket and was refused"));
                 }
                 NO_HANDLERS
             }

@@ -79,7 +79,9 @@ fn check_site(headers: &HeaderMap) -> Result<(), Refused> {
         None => Ok(()),
         Some(site) => {
             let site = String::from_utf8_lossy(site.as_bytes());
-            Err((StatusCode::FORBIDDEN, format!("a page of another site asked (Sec-Fetch-Site {site:?}, no Origin)")))
+            let reason =
+                format!("a page of another site sent this request (Sec-Fetch-Site {site:?}) without an Origin");
+            Err((StatusCode::FORBIDDEN, reason))
         }
     }
 }

@@ -178,6 +178,8 @@ pub enum Stranger {
     User,
     /// It is a handler of a subscription, or runs below one.
     Handler(i32),
+    /// It is gone, so nobody can tell.
+    Gone,
 }
 
 /// Why handlers are refused.
@@ -188,8 +190,9 @@ pub fn admit(stream: &UnixStream) -> Result<(), Stranger> {
     const ROOT: u32 = 0;
     match peer(stream) {
         Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_kept(pid) {
-            true => Err(Stranger::Handler(pid)),
-            false => Ok(()),
+            Some(true) => Err(Stranger::Handler(pid)),
+            Some(false) => Ok(()),
+            None => Err(Stranger::Gone),
         },
         Ok(_) | Err(_) => Err(Stranger::User),
     }
@@ -237,7 +240,7 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
         })
     })?;
     let (here, there) = (peer(&door)?, peer(&stream)?);
-    if here != there || is_kept(there.1) {
+    if here != there || is_kept(there.1) != Some(false) {
         return Err(io::Error::other("not the session itself answers at its socket, but another process"));
     }
     Ok(stream)

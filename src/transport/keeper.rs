@@ -121,9 +121,9 @@ fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
 }
 
 /// Whether a process runs below a keeper that lets its command reach its own processes only: then it is a handler's.
-/// Who is orphaned there stays below the keeper, so it cannot hide. A process that is gone counts as one, since nobody
-/// can tell any more; one of another PID namespace, which has the number 0 here, does not.
-pub fn is_kept(process: i32) -> bool {
+/// Who is orphaned there stays below the keeper, so it cannot hide. `None` where the process is gone and nobody can
+/// tell. One of another PID namespace, which has the number 0 here, is none.
+pub fn is_kept(process: i32) -> Option<bool> {
     const DEEPEST: usize = 100;
     let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
     let parent = |pid: i32| {
@@ -131,11 +131,11 @@ pub fn is_kept(process: i32) -> bool {
         let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
         stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
     };
-    if process > 0 && parent(process).is_none() {
-        return std::fs::exists("/proc/self/stat").unwrap_or_default();
+    if process > 0 && parent(process).is_none() && std::fs::exists("/proc/self/stat").unwrap_or_default() {
+        return None;
     }
     let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
-    above.filter_map(|pid| read(pid, "cmdline")).any(|line| {
+    let is_keeper = |line: Vec<u8>| {
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
         let reach = match word(1) {
@@ -144,7 +144,8 @@ pub fn is_kept(process: i32) -> bool {
             _ => return false,
         };
         reach == Reach::Own.word().as_bytes()
-    })
+    };
+    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_keeper))
 }
 
 /// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
@@ -354,13 +355,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_below_no_keeper_is_kept_by_none_and_who_is_gone_may_have_been() {
+    fn who_is_below_no_keeper_is_not_kept_and_of_who_is_gone_nobody_knows() {
         let own = i32::try_from(std::process::id()).expect("a process id");
-        assert!(!is_kept(own));
-        assert!(!is_kept(0), "of another namespace");
+        assert_eq!(is_kept(own), Some(false));
+        assert_eq!(is_kept(0), Some(false), "of another namespace");
         let mut gone = Command::new("true").spawn().expect("started");
         gone.wait().expect("ended");
-        assert!(is_kept(i32::try_from(gone.id()).expect("a process id")));
+        assert_eq!(is_kept(i32::try_from(gone.id()).expect("a process id")), None);
     }
 
     #[test]
@@ -381,7 +382,7 @@ mod tests {
             let mut below = String::new();
             let mut told = io::BufReader::new(child.stdout.take().expect("piped"));
             io::BufRead::read_line(&mut told, &mut below).expect("it begins");
-            assert_eq!(is_kept(below.trim().parse().expect("a process id")), kept, "{words:?}");
+            assert_eq!(is_kept(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
             drop(child.stdin.take());
             child.wait().expect("ended");
         }

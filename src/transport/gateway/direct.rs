@@ -119,7 +119,7 @@ impl Gateway {
             let gateway = Arc::clone(&self);
             async move {
                 let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
-                if peer.is_some_and(is_kept) {
+                if peer.is_some_and(|peer| is_kept(peer) != Some(false)) {
                     let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
                     let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
                 } else {

@@ -319,6 +319,8 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     let call = ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=3", "--session", "other"];
     until("the user's shell to reach it", || (stage.run(&call, "").code() == 0).then_some(()));
     let calls = || stage.ok(&["show", "other.reel", "injected", "--format", "json"]).out().lines().count();
+    let _listens = stage.start(&["serve", "--listen", "unix:mcp.sock"]);
+    until("the listener", || stage.path("mcp.sock").exists().then_some(()));
     // Outside of any handler: where the session is spoken to.
     let door = stage.path("mcpreel/run/other.sock");
     let mut greeting = String::new();
@@ -342,9 +344,11 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     );
     let attack = format!(
         "perl attack.pl path '{door}'; perl attack.pl abstract
+        {BINARY} call tools/list --url unix:{listens} > /dev/null && echo listed
         {BINARY} {call} && echo called; {BINARY} sessions --format json | grep -c '\"role\":\"record\"'",
         door = door.display(),
         call = call.join(" "),
+        listens = stage.path("mcp.sock").display(),
     );
     stage.write("attack.sh", &attack);
     let home = json!({"env": {"MCPREEL_HOME": stage.path("mcpreel"), "NO_COLOR": "1"}});
@@ -353,7 +357,7 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
         while [ ! -e done ]; do sleep 0.01; done; echo; cat deep";
     let look = stage.command(&["sh", "attack.sh"]).output().expect("it runs");
     let look = String::from_utf8_lossy(&look.stdout).into_owned();
-    for told in ["path: an address", "abstract: a way in", "called", "\n1\n"] {
+    for told in ["path: an address", "abstract: a way in", "listed", "called", "\n1\n"] {
         assert!(look.contains(told), "the user's own program can: {told} in {look}");
     }
     let by_user = calls();
@@ -368,7 +372,7 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     assert_eq!(told.matches(refused).count(), 2, "{told}");
     let kept_off = if can_confine() { "abstract: out of reach" } else { "abstract: refused" };
     assert_eq!(told.matches(kept_off).count(), 2, "{told}");
-    for gained in ["a way in", "an address", "called", "victim", "\n1\n"] {
+    for gained in ["a way in", "an address", "listed", "called", "victim", "\n1\n"] {
         assert!(!told.contains(gained), "{gained}: {told}");
     }
     assert!(!is_at_the_door || told.contains("a handler of a subscription may not connect here"), "{told}");

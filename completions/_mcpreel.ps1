@@ -1282,7 +1282,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -1348,7 +1348,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -1401,7 +1401,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;wrap' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour output')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The client''s configuration; the usual places are searched where none is named')
-            [CompletionResult]::new('--bin', '--bin', [CompletionResultType]::ParameterName, 'The mcpreel that the client is to start; this one where none is named')
+            [CompletionResult]::new('--bin', '--bin', [CompletionResultType]::ParameterName, 'The mcpreel that the client is to start. Where none is named, it is this one by its path, and in a file that a project shares `mcpreel`, as PATH has it: no path of yours goes into such a file')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more on standard error; twice for more still')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every server of the file')
@@ -1621,7 +1621,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             break
         }

@@ -1193,7 +1193,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -1252,7 +1252,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -1295,7 +1295,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;wrap'= {
             cand --color 'When to colour output'
             cand --config 'The client''s configuration; the usual places are searched where none is named'
-            cand --bin 'The mcpreel that the client is to start; this one where none is named'
+            cand --bin 'The mcpreel that the client is to start. Where none is named, it is this one by its path, and in a file that a project shares `mcpreel`, as PATH has it: no path of yours goes into such a file'
             cand -v 'Tell more on standard error; twice for more still'
             cand --verbose 'Tell more on standard error; twice for more still'
             cand --all 'Every server of the file'
@@ -1470,7 +1470,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
         }
         &'mcpreel;help;reel;info'= {

@@ -82,6 +82,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l require-recording -d 'Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -637,7 +638,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which s
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'How the scenario\'s report is told' -r -f -a "human\t'In words'
 json\t'As one JSON object on one line'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Keep the session in a reel. Where handlers are allowed it is kept in any case, each of their runs in it' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Keep the session in a reel. Where the file exists and a client started this (standard input is a pipe or a socket), the reel gets a free name. Where handlers are allowed it is kept in any case, each of their runs in it' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether it has a memory, and the tools for it' -r -f -a "on\t'It is there'
 off\t'It is not'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder' -r -F
@@ -734,6 +735,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s v -l verbose
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l check -d 'Check the file, and start nothing'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l schema -d 'Print the file\'s JSON Schema'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l require-recording -d 'Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::error::{CommandError, ErrorKind};
+use super::recording::OnExisting;
 use crate::transport::access::Access;
 use crate::transport::control::{self, Bound, SocketError};
 use crate::transport::gateway::Listener;
@@ -33,6 +34,11 @@ pub struct ListenOptions {
 }
 
 impl ListenOptions {
+    /// What happens where a session's reel is there already: a client that starts the process cannot name another.
+    pub fn on_existing(&self) -> OnExisting {
+        if self.listen.is_some() { OnExisting::Fail } else { OnExisting::by_stdin() }
+    }
+
     /// Who may come.
     pub fn access(&self) -> Access {
         Access { hosts: self.hosts.clone(), origins: self.origins.clone() }

@@ -8,6 +8,7 @@ use super::target::{Target, TargetKind, refuse, span};
 use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
+use crate::protocol::{Era, Revision};
 use crate::render::line;
 use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
@@ -36,7 +37,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How to be a client.
 #[derive(Clone, Debug, Args)]
 pub struct ClientOptions {
-    /// The era to work in.
+    /// The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends
+    /// nothing and exits with 1.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
     era: EraArg,
     /// The protocol version to ask for, known or not.
@@ -56,8 +58,12 @@ pub struct ClientOptions {
 /// The era to work in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EraArg {
-    /// Ask with `server/discover`, fall back to `initialize`.
+    /// Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and
+    /// `events watch`, which need the handshake, do the reverse.
     Auto,
+    /// The latter.
+    #[value(skip)]
+    Handshake,
     /// `initialize`: revisions up to 2025-11-25.
     Legacy,
     /// `server/discover`: revision 2026-07-28.
@@ -70,6 +76,7 @@ impl ClientOptions {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
+            EraArg::Handshake => EraChoice::Handshake,
             EraArg::Legacy => EraChoice::Legacy,
             EraArg::Modern => EraChoice::Modern,
         };
@@ -103,7 +110,7 @@ impl ClientOptions {
 
     /// The same for what stands on a handshake, as the proposals do: a server of both eras is met in that one.
     pub fn with_handshake(&self) -> Self {
-        let era = if self.era == EraArg::Auto { EraArg::Legacy } else { self.era };
+        let era = if self.era == EraArg::Auto { EraArg::Handshake } else { self.era };
         Self { era, ..self.clone() }
     }
 
@@ -472,6 +479,19 @@ pub async fn open(
         }
         Err(failure) => Err(failed(failure, &connection.runner.stderr)),
     }
+}
+
+/// An error where a server is met in the era in which the proposals have no carrier. `kind` decides the exit code.
+pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
+    if era == Era::Legacy {
+        return Ok(());
+    }
+    let told = format!(
+        "{server} works in revision {}, which has no carrier for the five proposals",
+        Revision::NEWEST.as_str()
+    );
+    Err(CommandError::new(kind, told)
+        .hint("the proposals need a server that accepts initialize (revisions up to 2025-11-25)"))
 }
 
 /// Tells the handshake where the user wants to hear of it, and in any case where it is not what was asked for.

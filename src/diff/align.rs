@@ -128,6 +128,8 @@ pub(super) struct Alignment<'a> {
     twins: HashSet<Message>,
     /// What may have changed, each with what similarity is measured by, once it has been looked into.
     candidates: HashMap<Message, Candidate>,
+    /// The caller's left is the right here.
+    is_swapped: bool,
 }
 
 /// What a unit says, see [`Print::of_message`].
@@ -140,9 +142,13 @@ struct Candidate {
     leaves: Option<Leaves>,
 }
 
-/// Two recordings before anything of their texts is looked at.
+/// Two recordings before anything of their texts is looked at. Ties are broken by side, so swapping the sides would give
+/// other partners; therefore the sides may be swapped here, and [`Alignment::put_sides_right`] undoes that.
 pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
     let (left, right) = (Reel::new(left), Reel::new(right));
+    let tokens = |reel: &Reel<'a>| (0..reel.units.len()).map(|place| reel.token(place)).collect::<Vec<_>>();
+    let is_swapped = tokens(&left) > tokens(&right);
+    let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let streams = partner_streams(&left, &right);
     let twins = twins(&left, &right);
     let mut it = Alignment {
@@ -153,6 +159,7 @@ pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> 
         lined_up: [const { Vec::new() }; 2],
         twins,
         candidates: HashMap::new(),
+        is_swapped,
     };
     it.lined_up = it.line_up();
     it.candidates = it.find_candidates();
@@ -215,10 +222,18 @@ impl Alignment<'_> {
 
     /// The units of the left and of the right that are looked into and have no texts.
     pub fn without_texts(&self) -> [HashSet<u64>; 2] {
-        [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
+        let [left, right] = [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
             let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
             places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
-        })
+        });
+        if self.is_swapped { [right, left] } else { [left, right] }
+    }
+
+    /// Makes the caller's left the left again, once all partners are found.
+    pub fn put_sides_right(&mut self) {
+        if std::mem::take(&mut self.is_swapped) {
+            std::mem::swap(&mut self.left, &mut self.right);
+        }
     }
 
     /// Finds every unit's partner.
@@ -228,7 +243,6 @@ impl Alignment<'_> {
         self.find_moved(normaliser, false);
         self.align_dependents(normaliser);
         self.find_moved(normaliser, true);
-        self.match_ids();
     }
 
     /// Aligns some units of either side, given by their places.
@@ -406,7 +420,7 @@ impl Alignment<'_> {
     }
 
     /// Notes which ids stand for each other, by the pairs that say the same otherwise.
-    fn match_ids(&mut self) {
+    pub fn match_ids(&mut self) {
         for (left, right) in self.pairs() {
             let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
             if one.whole == other.whole {

@@ -53,6 +53,8 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     }
     let normaliser = Normaliser::new(options);
     alignment.find_partners(&normaliser);
+    alignment.put_sides_right();
+    alignment.match_ids();
     let pairs = alignment.pairs();
     let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
     let mut report = Report::default();

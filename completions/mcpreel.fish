@@ -91,7 +91,7 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result (or error), laid out'
 json\t'The result (or error) as it came'
 envelope\t'One object: the whole message, the latency, the era and revision'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -146,7 +146,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -180,7 +180,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -297,7 +297,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -334,7 +334,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -439,7 +439,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -484,7 +484,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -543,7 +543,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timezone -d 'The time zone of --cron or --at, as an IANA name' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l expect -d 'End after so many events' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l for -d 'End after this time' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -575,7 +575,7 @@ table\t'Tables of a thousand rows at most'
 json\t'One JSON object an event, as `export --format jsonl` writes it, with what was derived added'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l view -d 'What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could not be undone and what is gone (`--format json` for one object a connection)' -r -f -a "events\t'Events'
 tree\t'Checkpoints'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print what it gives' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print what it gives: strings as they are (on a terminal, with control characters made visible), anything else as JSON' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l session -d 'The reel of a live session; every word is then a filter\'s. `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l time -d 'How times are shown' -r -f -a "offset\t'Seconds from the reel\'s beginning'
 clock\t'The clock on the wall here'
@@ -653,7 +653,7 @@ agent\t'The host\'s model, or --agent-command'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeout -d 'How long a handler may take at most' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-dir -d 'The folder where bash handlers run; their own is found from there' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-shell -d 'What takes a bash handler\'s command as its last argument: a sandbox, as in \'bwrap --ro-bind / / bash -c\'' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable). Without a port, only the scheme\'s own (443 for https, 80 for http) gets it. An IPv6 address stands in brackets before a port' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event\'s text as a whole. A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the data' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each' -r -F
@@ -690,7 +690,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'What ids are drawn from: the same seed, the same prompts' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l format -d 'What to print' -r -f -a "human\t'A transcript'
 json\t'One object a line'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -763,9 +763,9 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "info" -d 'What a reel says about itself and holds'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read everything, compare the index with it, and report every damage. Exit code 1 where there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "index" -d 'Give a reel without an index (from a killed recorder), or with a wrong one, its index, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "compact" -d 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -809,9 +809,9 @@ stderr\t'The server\'s standard error'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "info" -d 'What a reel says about itself and holds'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read everything, compare the index with it, and report every damage. Exit code 1 where there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "index" -d 'Give a reel without an index (from a killed recorder), or with a wrong one, its index, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -904,8 +904,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "raw" -d 'Send one message byte for byte, and print what is answered'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from events" -f -a "watch" -d 'Subscribe to events and print each as one JSON object a line, as it comes'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "info" -d 'What a reel says about itself and holds'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read everything and report every damage. Exit code 1 where there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read everything, compare the index with it, and report every damage. Exit code 1 where there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "repair" -d 'Write a whole reel from what can be read; what is lost is noted as gaps'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "index" -d 'Give a reel without an index (from a killed recorder) its index, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "index" -d 'Give a reel without an index (from a killed recorder), or with a wrong one, its index, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "compact" -d 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "cat" -d 'The exact bytes of one direction, or of standard error'

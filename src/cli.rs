@@ -18,11 +18,12 @@ mod refusal;
 mod target;
 mod values;
 
+use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal, Write};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
@@ -192,8 +193,20 @@ fn usage_reason(error: &str) -> &str {
 }
 
 fn usage_error(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
+    print_usage(error);
     ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 })
+}
+
+/// Prints a help or what is wrong with the command line, which may repeat words of it.
+fn print_usage(error: &clap::Error) {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return;
+    }
+    let text = error.render();
+    let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
+    let _ = io::stderr().write_all(printable(&text, is_coloured).as_bytes());
 }
 
 /// Ends as the server ended: with its exit code, or by its signal.

@@ -15,4 +15,5 @@ pub mod rows;
 pub mod scenario;
 pub mod style;
 pub mod table;
+pub mod text;
 pub mod unified;

@@ -1078,7 +1078,8 @@ fn standard_error_is_compared_on_request() {
     let stage = Stage::new();
     for (reel, line) in [("a.reel", "ready in 1 step"), ("b.reel", "ready in 2 steps")] {
         let server = format!("echo '{line}' >&2; cat >/dev/null");
-        let output = stage.run(&["record", "-o", reel, "--", "sh", "-c", &server], "");
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        let output = stage.run(&["record", "-o", reel, "--", "sh", "-c", &server], ping);
         assert_eq!(output.code(), 0, "{}", output.err());
     }
     stage.ok(&["diff", "a.reel", "b.reel"]);

@@ -1,6 +1,7 @@
 //! `--jq`: a jq program run on each event's JSON object, by the jaq crates.
 
 use super::error::CommandError;
+use crate::render::text::{Escaping, printable};
 use crate::wire::json;
 use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
@@ -19,6 +20,8 @@ const ROOM: usize = 128 << 20;
 /// A compiled program.
 pub struct Jq {
     filter: Filter<JustLut<Val>>,
+    /// Strings are made visible: they are not written as JSON, and may go to a terminal.
+    for_terminal: bool,
 }
 
 impl Jq {
@@ -38,7 +41,13 @@ impl Jq {
                 .collect();
             wrong(&names.join(", "))
         })?;
-        Ok(Self { filter })
+        Ok(Self { filter, for_terminal: false })
+    }
+
+    /// The same for a terminal, or for who takes strings as they are.
+    #[must_use]
+    pub fn printing(self, for_terminal: bool) -> Self {
+        Self { for_terminal, ..self }
     }
 
     /// Runs it on an object, with this JSON text as its `message` where there is one; every output is written to `out`
@@ -46,8 +55,11 @@ impl Jq {
     pub fn run(&self, object: &[u8], message: Option<&[u8]>, out: &mut (impl Write + Send)) -> Result<(), String> {
         self.each(object, message, |output| {
             let written = match output {
+                Val::TStr(text) if self.for_terminal => {
+                    out.write_all(printable(&String::from_utf8_lossy(&text), false).as_bytes())
+                }
                 Val::TStr(text) => out.write_all(&text),
-                value => write!(out, "{value}"),
+                value => write!(Escaping(&mut *out), "{value}"),
             };
             written.and_then(|()| out.write_all(b"\n")).is_ok()
         })

@@ -6,6 +6,7 @@
 //! file below the home folder name; a writer adds its folder to that file. What the file names is not trusted: only
 //! folders of the user's own count.
 
+use super::output::{self, Replacement};
 use rustix::process::getuid;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -222,10 +223,9 @@ fn note_in(file: &Path, kind: Kind, folder: &Path) -> io::Result<()> {
     let mut text = lines[kept..].join(&b'\n');
     text.extend(if text.is_empty() { &b""[..] } else { b"\n" });
     text.extend([&line[..], b"\n"].concat());
-    let temporary = file.with_file_name(format!("places.{}", std::process::id()));
-    let mut fresh = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let mut fresh = Replacement::begin(file, output::PRIVATE)?;
     fresh.write_all(&text)?;
-    std::fs::rename(&temporary, file)
+    fresh.commit()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::ColorChoice;
 use super::error::CommandError;
-use crate::render::line::visible_text;
 use crate::render::outlet::Outlet;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
+use crate::render::text::{self, visible_text};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -19,6 +19,8 @@ pub struct Printer {
     complaint_palette: Palette,
     /// Standard output's columns, where it is a terminal.
     pub width: Option<usize>,
+    /// Whether standard output is a terminal.
+    pub is_terminal: bool,
 }
 
 /// Standard output without the line buffer of the library's. It is another hold on it, so there is none before
@@ -71,10 +73,12 @@ impl Printer {
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
             width: width.map(|(width, _)| usize::from(width.0)),
+            is_terminal,
         }
     }
 
-    /// Writes data to standard output.
+    /// Writes bytes to standard output as they are: what a user asks for to the byte. Text goes through
+    /// [`Printer::text`], values through [`Printer::json`].
     pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
         self.append(|out| out.append(bytes))
     }
@@ -93,10 +97,20 @@ impl Printer {
         out.failure().map_err(CommandError::output)
     }
 
-    /// Writes text and a line end to standard output.
+    /// Writes text for people to standard output. Nothing in it but our colours steers the terminal.
+    pub fn text(&self, text: &str) -> Result<(), CommandError> {
+        self.write(text::printable(text, !self.palette.is_plain()).as_bytes())
+    }
+
+    /// The same, and a line end.
     pub fn line(&self, text: &str) -> Result<(), CommandError> {
-        self.write(text.as_bytes())?;
+        self.text(text)?;
         self.write(b"\n")
+    }
+
+    /// Writes a value to standard output as a line of JSON. Characters that steer a terminal are escaped.
+    pub fn json(&self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        self.line(&text::json(value))
     }
 
     /// Passes on what is buffered.
@@ -110,10 +124,12 @@ impl Printer {
     }
 
     /// Tells a report of several lines on standard error, where standard output carries something else. `text` gets the
-    /// colours and must have made visible what a peer put into it.
+    /// colours.
     pub fn report(&self, text: impl FnOnce(&Palette) -> String) {
         let _ = self.flush();
-        let _ = io::stderr().write_all(text(&self.complaint_palette).as_bytes());
+        let text = text(&self.complaint_palette);
+        let shown = text::printable(&text, !self.complaint_palette.is_plain());
+        let _ = io::stderr().write_all(shown.as_bytes());
     }
 
     /// Tells what failed on standard error, with what to do next. No text of a peer's steers the terminal.

@@ -3,6 +3,7 @@
 use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
+use crate::render::text::visible_text;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
@@ -125,6 +126,11 @@ pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader,
         ));
     }
     Ok((reader, path))
+}
+
+/// A path as it can stand in a line for people.
+pub fn shown(path: &Path) -> String {
+    visible_text(&path.display().to_string())
 }
 
 /// A reel without a single message, where messages are to be judged.

@@ -1,5 +1,6 @@
 //! JUnit XML: one suite of cases, as build servers read it.
 
+use super::text::visible;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
@@ -71,6 +72,8 @@ fn escaped(text: &str) -> String {
             '\t' => out.push_str("&#9;"),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             other if other.is_control() => out.push('\u{fffd}'),
+            // Marks that turn the direction of writing stay what they are, and do it nowhere.
+            other if visible(other) != other => out.push_str(&format!("&#{};", u32::from(other))),
             other => out.push(other),
         }
     }

@@ -1,11 +1,11 @@
 //! One event on one line, and the small formats that lines are made of.
 
 use super::style::Palette;
+use super::text::printable_start;
+pub use super::text::{is_printable, visible, visible_text};
 use anstyle::Style;
 use std::io::Write;
 use unicode_width::UnicodeWidthChar;
-
-pub use crate::wire::text::{visible, visible_text};
 
 /// One line's content.
 #[derive(Clone, Copy, Debug)]
@@ -145,29 +145,6 @@ impl Ink {
             let _ = write!(out, "{style:#}");
         }
     }
-}
-
-/// Printable ASCII alone.
-pub fn is_printable(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
-    odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
-}
-
-/// How much of a text, from its beginning, is surely printable ASCII.
-fn printable_start(text: &str) -> usize {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    let sound = words.iter().take_while(|word| odd_bytes(u64::from_le_bytes(**word)) == 0).count();
-    let tail = if sound == words.len() && is_printable(rest) { rest.len() } else { 0 };
-    sound * 8 + tail
-}
-
-/// Not zero where any of eight bytes is no printable ASCII.
-fn odd_bytes(word: u64) -> u64 {
-    const EACH: u64 = u64::MAX / 0xff;
-    let low = word.wrapping_sub(EACH * 0x20) & !word;
-    let high = word.wrapping_add(EACH) | word;
-    (low | high) & (EACH << 7)
 }
 
 /// The end of a line, as far as there is room: where no width is given, without end.

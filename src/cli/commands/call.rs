@@ -7,10 +7,12 @@ use crate::cli::{Context, Outcome, values};
 use crate::drive::client::{Answer, Failure};
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
+use crate::render::text::Escaping;
 use crate::wire::Envelope;
 use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use std::io::Write as _;
 
 /// Send one request to a server and print the result.
 ///
@@ -97,7 +99,7 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
                 "message": message, "latency_ms": millis(answer.latency),
                 "era": handshake.era.name(), "version": handshake.version_text,
             });
-            context.printer.line(&told.to_string())?;
+            context.printer.json(&told)?;
         }
         print(&answer, args.format, context)
     })
@@ -116,7 +118,7 @@ fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, 
     context.printer.append(|out| {
         match format {
             Format::Human => pretty(content, &layout, out),
-            Format::Json => out.append(content),
+            Format::Json => drop(Escaping(&mut *out).write_all(content)),
             Format::Envelope => return,
         }
         out.append(b"\n");

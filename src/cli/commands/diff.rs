@@ -78,6 +78,8 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
     match (in_left, in_right) {
+        // Standard error can be compared without them.
+        (0, 0) if args.stderr => {}
         (0, 0) => return Err(reels::without_messages(&args.left)),
         (0, _) => context.printer.note(&format!("{}: there is no message in it", args.left.display())),
         (_, 0) => context.printer.note(&format!("{}: there is no message in it", args.right.display())),
@@ -102,11 +104,11 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         right.fill(others.recording);
     };
     match args.format {
-        Format::Json => context.printer.line(&report.to_json().to_string())?,
+        Format::Json => context.printer.json(&report.to_json())?,
         Format::Human => {
             let mut out = String::new();
             text(&report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
-            context.printer.write(out.as_bytes())?;
+            context.printer.text(&out)?;
         }
     }
     Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })

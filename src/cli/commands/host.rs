@@ -228,7 +228,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         end.tell(&summary, false, context)?;
         let reel = end.place();
         if args.format == Format::Json {
-            context.printer.line(&json!({"event": "reel", "path": reel.display().to_string()}).to_string())?;
+            context.printer.json(&json!({"event": "reel", "path": reel.display().to_string()}))?;
         } else if summary.events > 0 {
             context.printer.note(&format!("the session is in {}", reel.display()));
         }

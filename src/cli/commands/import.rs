@@ -54,7 +54,7 @@ const REDACTION: Redaction = Redaction { header: secrets::redact_header, target:
 /// A source of events.
 enum Reader {
     Jsonl(jsonl::Reader<Box<dyn BufRead>>),
-    Transcript(transcript::Reader<Box<dyn BufRead>>),
+    Transcript(Box<transcript::Reader<Box<dyn BufRead>>>),
 }
 
 impl Reader {
@@ -64,7 +64,9 @@ impl Reader {
             format => format == ImportFormat::Transcript,
         };
         match is_transcript {
-            true => transcript::Reader::new(input).map(|reader| Self::Transcript(reader.redacting(REDACTION))),
+            true => {
+                transcript::Reader::new(input).map(|reader| Self::Transcript(Box::new(reader.redacting(REDACTION))))
+            }
             false => jsonl::Reader::new(input).map(Self::Jsonl),
         }
     }

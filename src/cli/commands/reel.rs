@@ -29,11 +29,11 @@ Examples:
 pub enum ReelCommand {
     /// What a reel says about itself and holds.
     Info(InfoArgs),
-    /// Read everything and report every damage. Exit code 1 where there is any.
+    /// Read everything, compare the index with it, and report every damage. Exit code 1 where there is any.
     Verify(OneReel),
     /// Write a whole reel from what can be read; what is lost is noted as gaps.
     Repair(RewriteArgs),
-    /// Give a reel without an index (from a killed recorder) its index, in place.
+    /// Give a reel without an index (from a killed recorder), or with a wrong one, its index, in place.
     Index(OneReel),
     /// Pack a reel as small as it gets. One that would not become smaller stays as it is.
     Compact(RewriteArgs),
@@ -138,9 +138,9 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
             "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
             "damages": damages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
-        context.printer.line(&told.to_string())?;
+        context.printer.json(&told)?;
     } else {
-        context.printer.write(info_text(&path, size, &index, &header, &created, state).as_bytes())?;
+        context.printer.text(&info_text(&path, size, &index, &header, &created, state))?;
         for damage in &damages {
             context.printer.note(&damage.to_string());
         }
@@ -168,10 +168,9 @@ fn info_text(
     created: &str,
     state: IndexState,
 ) -> String {
-    let mut text = format!("{}\n", path.display());
+    let mut text = format!("{}\n", reels::shown(path));
     let mut row = |name: &str, value: String| {
-        let value: String = value.chars().map(line::visible).collect();
-        text.push_str(&format!("  {name:<10} {value}\n"));
+        text.push_str(&format!("  {name:<10} {}\n", line::visible_text(&value)));
     };
     row("created", format!("{created} by {}", header.tool));
     if let Some(label) = &header.label {
@@ -214,10 +213,10 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let wrong = wrong_index(&mut reader, &counted, &damages).map_err(failed)?;
     let indexed = reader.footer_offset().is_some();
     damages.extend(wrong);
-    damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", path.display())))?;
+    damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", reels::shown(&path))))?;
     let note = if indexed { "" } else { ", no index" };
     let (events, bytes) = (counted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(counted.bytes));
-    context.printer.line(&format!("{}: {events} events, {bytes} read{note}", path.display()))?;
+    context.printer.line(&format!("{}: {events} events, {bytes} read{note}", reels::shown(&path)))?;
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }

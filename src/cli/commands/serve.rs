@@ -18,6 +18,7 @@ use crate::drive::sessions::{Passing, Sessions};
 use crate::drive::watch::{Attendant, Prepared, Watch};
 use crate::extension::REGISTRY;
 use crate::protocol::{Era, Revision};
+use crate::render::text;
 use crate::server::{Config, Errand, Fired, Plan, Report, Server, Task};
 use crate::tap::answers::Answers;
 use crate::tap::control::{Heard, Put, Session, choose};
@@ -397,7 +398,7 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
     }
 
     fn take(&mut self, fact: &Report) -> Reaction {
-        let line = serde_json::to_value(fact).unwrap_or(Value::Null).to_string();
+        let line = text::json(&serde_json::to_value(fact).unwrap_or(Value::Null));
         if let Some(file) = &mut self.file {
             let _ = writeln!(file, "{line}");
         }

@@ -78,7 +78,7 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
     }
     let told: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
-        Format::Json => told.iter().try_for_each(|session| context.printer.line(&session.to_string()))?,
+        Format::Json => told.iter().try_for_each(|session| context.printer.json(session))?,
         Format::Human if sessions.is_empty() => {}
         Format::Human => {
             context.printer.line(&table(&told, context.printer.width))?;

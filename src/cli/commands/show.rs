@@ -43,7 +43,8 @@ pub struct ShowArgs {
     /// Do not fold long strings in the full form.
     #[arg(long)]
     no_fold: bool,
-    /// Run a jq program on each event's JSON object and print what it gives.
+    /// Run a jq program on each event's JSON object and print what it gives: strings as they are (on a terminal, with
+    /// control characters made visible), anything else as JSON.
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "full", "raw"])]
     jq: Option<String>,
     /// Keep reading as the reel grows.
@@ -239,7 +240,8 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         (Some(code), ..) => {
             let hint =
                 "each event is an object; a message's own members are under .message, as in: .message.params.name";
-            forms::Kind::Jq(Jq::compile("--jq", code).map_err(|error| error.hint(hint))?)
+            let jq = Jq::compile("--jq", code).map_err(|error| error.hint(hint))?;
+            forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
         (None, true, _) => forms::Kind::Raw,
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },

@@ -77,9 +77,9 @@ pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError>
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(&path, slowest.seq)).unwrap_or_default();
     match args.format {
-        Format::Json => context.printer.line(&stats.to_json(reader.methods(), &about).to_string())?,
+        Format::Json => context.printer.json(&stats.to_json(reader.methods(), &about))?,
         Format::Human => {
-            context.printer.line(&format!("{}\n", path.display()))?;
+            context.printer.line(&format!("{}\n", reels::shown(&path)))?;
             context.printer.line(&stats.to_text(reader.methods(), &about, context.printer.width))?;
         }
     }

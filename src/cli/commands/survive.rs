@@ -117,7 +117,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
     keep.finish(context);
     let survey = surveyed?;
     match args.format {
-        Format::Json => context.printer.line(&serde_json::to_value(&survey).unwrap_or_default().to_string())?,
+        Format::Json => context.printer.json(&serde_json::to_value(&survey).unwrap_or_default())?,
         Format::Human => {
             context
                 .printer

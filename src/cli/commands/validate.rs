@@ -117,12 +117,12 @@ fn print(report: &Report, damages: &[String], format: Format, context: &Context)
     if format == Format::Json {
         let mut told = report.to_json();
         told["damages"] = json!(damages);
-        return context.printer.line(&told.to_string());
+        return context.printer.json(&told);
     }
     let mut out = String::new();
     let width = context.printer.width.unwrap_or(100);
     let _ = findings::text(report, width, &context.printer.palette, &mut out);
-    context.printer.write(out.as_bytes())
+    context.printer.text(&out)
 }
 
 fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
@@ -133,7 +133,7 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
                 json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source})
             })
             .collect();
-        printer.line(&Value::Array(rules).to_string())?;
+        printer.json(&Value::Array(rules))?;
         return Ok(Outcome::Clean);
     }
     let (bold, faint) = (printer.palette.bold, printer.palette.faint);
@@ -141,7 +141,7 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
         let severity = rule.severity.name();
         let mut told = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
         let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut told);
-        printer.write(told.as_bytes())?;
+        printer.text(&told)?;
     }
     Ok(Outcome::Clean)
 }

@@ -236,7 +236,7 @@ fn show(file: &ConfigFile, text: &str, context: &Context) -> Result<(), CommandE
     let mut out = String::new();
     let name = file.path.display().to_string();
     unified(&shown(&file.text)?, &shown(text)?, &name, &DiffStyle::from(&context.printer.palette), &mut out);
-    context.printer.write(out.as_bytes())
+    context.printer.text(&out)
 }
 
 /// Asks on the terminal; an error where there is none.

@@ -169,15 +169,6 @@ fn news(message: &[u8]) -> Option<(String, News)> {
     Some((id, said))
 }
 
-/// An event as a line: control characters that JSON would leave are escaped, so that none reaches a terminal.
-fn line(event: &Value) -> String {
-    let escaped = |found: char| match found.is_control() {
-        true => format!("\\u{:04x}", u32::from(found)),
-        false => found.to_string(),
-    };
-    event.to_string().chars().map(escaped).collect()
-}
-
 pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
@@ -345,7 +336,7 @@ impl Watch<'_> {
             _ if self.id.as_deref() != Some(id) => {}
             News::Events(all) => {
                 for event in &all {
-                    self.context.printer.line(&line(event))?;
+                    self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;
                     *events += 1;
                     if task.args.expect.is_some_and(|expected| *events >= expected) {
@@ -501,7 +492,7 @@ mod tests {
     #[test]
     fn a_line_is_json_without_control_characters() {
         let event = json!({"type": "a\u{1b}[2J\u{9b}\n\u{7f}"});
-        let line = line(&event);
+        let line = crate::render::text::json(&event);
         assert!(!line.chars().any(char::is_control), "{line}");
         assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON"), event);
     }

@@ -232,7 +232,7 @@ fn judge(told: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, Comm
 fn show(told: &Value, toward: &Toward, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
     if toward.format == Format::Json {
-        printer.line(&told.to_string())?;
+        printer.json(told)?;
         return printer.flush().map_err(CommandError::output);
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

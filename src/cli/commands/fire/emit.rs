@@ -12,6 +12,7 @@ use crate::drive::client::Answer;
 use crate::extension::mcpe::EVENT;
 use crate::extension::{self, Declared, REGISTRY};
 use crate::host::client::message::with_members;
+use crate::render::text;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::wire::Envelope;
 use clap::Args;
@@ -156,7 +157,7 @@ fn into_session(
         if let Some(fact) = outcome {
             let shown = match ways.format {
                 Format::Human => emission.for_people(&fact),
-                Format::Json => fact.to_string(),
+                Format::Json => text::json(&fact),
             };
             context.printer.line(&shown)?;
             context.printer.flush().map_err(CommandError::output)?;

@@ -130,7 +130,7 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
             let latency = connection.runner.now().saturating_sub(began);
             let told = to_json(args, &handshake, &declarations, &fired);
             match args.format {
-                Format::Json => context.printer.line(&told.to_string())?,
+                Format::Json => context.printer.json(&told)?,
                 Format::Human => print(&handshake, &declarations, &fired, context)?,
             }
             context.printer.flush().map_err(CommandError::output)?;

@@ -320,7 +320,7 @@ fn print(
         "sent": text(sent), "answer": parsed, "latency_ms": latency.map(millis),
     });
     match args.format {
-        Format::Json => printer.line(&told.to_string())?,
+        Format::Json => printer.json(&told)?,
         Format::Human => {
             let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
             let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };

@@ -135,7 +135,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
 
 fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
     match args.format {
-        Format::Json => context.printer.line(&to_json(told).to_string())?,
+        Format::Json => context.printer.json(&to_json(told))?,
         Format::Human => print(told, args, context)?,
     }
     context.printer.flush().map_err(CommandError::output)

@@ -54,10 +54,10 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
         junit.write(&report, &file)?;
     }
     match args.format {
-        Format::Json => context.printer.line(&play::to_json(&report, Some(&reel)).to_string())?,
+        Format::Json => context.printer.json(&play::to_json(&report, Some(&reel)))?,
         Format::Human => {
             let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
-            context.printer.write(text.as_bytes())?;
+            context.printer.text(&text)?;
             context.printer.note(&format!("the session is in {}", reel.display()));
         }
     }
@@ -74,11 +74,11 @@ fn show_seen(
     let palette = &context.printer.palette;
     let line = match (seen, args.format) {
         (Seen::Fact(fact), Format::Human) => render::host::fact(fact, servers, palette),
-        (Seen::Fact(fact), Format::Json) => render::host::fact_value(fact, servers, at).to_string(),
+        (Seen::Fact(fact), Format::Json) => render::text::json(&render::host::fact_value(fact, servers, at)),
         (Seen::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
-        (Seen::Prompt(prompt), Format::Json) => render::host::prompt_value(prompt, at).to_string(),
+        (Seen::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
         (Seen::Done(done), Format::Human) => render::host::done(done, palette),
-        (Seen::Done(done), Format::Json) => render::host::done_value(done, at).to_string(),
+        (Seen::Done(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
         _ => return Ok(()),
     };
     if line.is_empty() { Ok(()) } else { context.printer.line(&line) }

@@ -10,6 +10,7 @@ use crate::extension::policy::Policies;
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
+use crate::render;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -103,9 +104,8 @@ pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError>
         for knob in *knobs {
             let option = format!("{room}.{}", knob.name);
             let line = if args.format == Format::Json {
-                json!({"option": option, "takes": knob.kind.to_string(), "default": knob.default, "text": knob.text,
-                    "source": knob.source})
-                .to_string()
+                render::text::json(&json!({"option": option, "takes": knob.kind.to_string(), "default": knob.default,
+                    "text": knob.text, "source": knob.source}))
             } else {
                 let faint = context.printer.palette.faint;
                 format!(

@@ -14,6 +14,7 @@ use crate::drive::server::read_messages;
 use crate::drive::sessions::Onlook;
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
+use crate::render::text;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
 use crate::transport::gateway::{Backend, Gateway};
@@ -90,7 +91,7 @@ pub fn run(
     }
     context.printer.report(|palette| match args.format {
         Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
-        Format::Json => format!("{}\n", play::to_json(&report, None)),
+        Format::Json => format!("{}\n", text::json(&play::to_json(&report, None))),
     });
     Ok(verdict::outcome(&report))
 }

@@ -11,6 +11,7 @@ use crate::render::outlet::Outlet;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
+use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::tap::inject::MARK;
 use crate::trace::{Block, Event, EventKind, Flags, MOST_OUT, Returns};
@@ -327,7 +328,7 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
 /// The beginning of an event's object: what it is.
 fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Outlet<W>) {
     // What could not be written is told by the outlet.
-    let _ = jsonl::write_members(event, created, out);
+    let _ = jsonl::write_members(event, created, &mut Escaping(out));
 }
 
 /// The rest of an event's object: what was derived.
@@ -337,7 +338,7 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
     }
     if let Some(method) = shown.method {
         out.extend_from_slice(b",\"method\":");
-        let _ = serde_json::to_writer(&mut *out, method);
+        let _ = serde_json::to_writer(Escaping(&mut *out), method);
     }
     if let Some(latency) = shown.placed.latency {
         let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
@@ -346,7 +347,7 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
     for (name, text) in [("about", &words.about), ("outcome", &words.outcome)] {
         if !text.is_empty() {
             let _ = write!(out, ",\"{name}\":");
-            let _ = serde_json::to_writer(&mut *out, text);
+            let _ = serde_json::to_writer(Escaping(&mut *out), text);
         }
     }
     out.extend_from_slice(b"}\n");

@@ -39,7 +39,7 @@ pub fn run(
     for (stream, server, tree) in lineages.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
         if args.format == Format::Json {
-            context.printer.line(&to_json(stream, &server, tree).to_string())?;
+            context.printer.json(&to_json(stream, &server, tree))?;
             continue;
         }
         let mut text = format!("{}\n", visible_text(&server));

@@ -51,7 +51,7 @@ impl Log<'_> {
     fn take(&mut self, row: Row) -> Result<(), CommandError> {
         *self.counts.entry((row.entry.operation, row.entry.outcome.name())).or_default() += 1;
         if self.format == Format::Json {
-            return self.context.printer.line(&self.to_json(&row).to_string());
+            return self.context.printer.json(&self.to_json(&row));
         }
         self.waiting.push(row);
         if self.waiting.len() >= TABLE_ROWS { self.print() } else { Ok(()) }

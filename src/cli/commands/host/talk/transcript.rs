@@ -78,10 +78,15 @@ impl Talk<'_> {
     }
 
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
+        let is_coloured = !self.context.printer.palette.is_plain();
         match &self.lines {
-            Some(lines) if lines.print(&format!("{text}\n")) => Ok(()),
+            Some(lines) if lines.print(&format!("{}\n", render::text::printable(text, is_coloured))) => Ok(()),
             _ => self.context.printer.line(text),
         }
+    }
+
+    fn print_json(&self, value: &Value) -> Result<(), CommandError> {
+        self.print(&render::text::json(value))
     }
 
     /// Tells something beside the transcript.
@@ -159,13 +164,13 @@ impl Talk<'_> {
             (Line::Prompt, false) => {
                 let prompt =
                     self.last_prompt.as_ref().map(|prompt| render::host::prompt_value(prompt, self.runner.now()));
-                self.print(&prompt.unwrap_or_else(|| json!({"event": "prompt", "prompt": null})).to_string())
+                self.print_json(&prompt.unwrap_or_else(|| json!({"event": "prompt", "prompt": null})))
             }
             (Line::Prompt, true) => match &self.last_prompt {
                 None => self.print("there was no prompt yet"),
                 Some(prompt) => self.print(render::host::prompt(prompt, &self.context.printer.palette).trim_end()),
             },
-            (Line::State, false) => self.print(&json!({"event": "state", "state": host.state()}).to_string()),
+            (Line::State, false) => self.print_json(&json!({"event": "state", "state": host.state()})),
             (Line::State, true) => self.print(&visible_text(&host.state().to_string())),
             (Line::Servers, false) => {
                 let server = |view: &ServerView| {
@@ -173,7 +178,7 @@ impl Talk<'_> {
                         "tools": view.declared.tools})
                 };
                 let servers: Vec<Value> = host.servers().iter().map(server).collect();
-                self.print(&json!({"event": "servers", "servers": servers}).to_string())
+                self.print_json(&json!({"event": "servers", "servers": servers}))
             }
             (Line::Servers, true) => host.servers().iter().try_for_each(|view| {
                 let state = if view.is_open { "open" } else { "gone" };
@@ -193,7 +198,7 @@ impl Talk<'_> {
             Told::Host(Output::Fact(fact)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
-                    Format::Json => self.print(&render::host::fact_value(fact, servers, at).to_string()),
+                    Format::Json => self.print_json(&render::host::fact_value(fact, servers, at)),
                     Format::Human if self.repeats.takes(fact) => {
                         self.print(&render::host::fact(fact, servers, &palette))
                     }
@@ -216,7 +221,7 @@ impl Talk<'_> {
     pub(super) fn show_prompt(&mut self, prompt: &Prompt) -> Result<(), CommandError> {
         let at = self.runner.now();
         match self.args.format {
-            Format::Json => self.print(&render::host::prompt_value(prompt, at).to_string()),
+            Format::Json => self.print_json(&render::host::prompt_value(prompt, at)),
             Format::Human if self.args.prompts => {
                 let text = render::host::prompt(prompt, &self.context.printer.palette);
                 self.print(text.trim_end())
@@ -242,7 +247,7 @@ impl Talk<'_> {
             return Ok(());
         }
         let text = match self.args.format {
-            Format::Json => render::host::done_value(done, self.runner.now()).to_string(),
+            Format::Json => render::text::json(&render::host::done_value(done, self.runner.now())),
             Format::Human => render::host::done(done, &palette),
         };
         if text.is_empty() { Ok(()) } else { self.print(&text) }

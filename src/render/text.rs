@@ -1,0 +1,187 @@
+//! Text that others wrote, on its way to a terminal or into JSON: nothing in it steers a terminal or turns its direction.
+//!
+//! For people such characters are made visible. In JSON they are escaped, so that parsing gives the same strings. Bytes
+//! that are asked for as they are (`show --raw`, `reel cat`, `export`) do not come through here.
+
+pub use crate::wire::text::{visible, visible_text};
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Whether a character steers a terminal, ends a line or turns the direction of writing.
+fn steers(found: char) -> bool {
+    visible(found) != found
+}
+
+/// Text of several lines as it can be printed: line ends and tabs stay, and colours where there are any.
+pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
+    let is_odd = |found: char| !matches!(found, '\n' | '\t') && steers(found);
+    let Some(mut at) = text.find(is_odd) else { return text.into() };
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    loop {
+        let (plain, odd) = rest.split_at(at);
+        out.push_str(plain);
+        let kept = if coloured { colour(odd) } else { 0 };
+        let taken = match odd.chars().next() {
+            None => return out.into(),
+            Some(_) if kept > 0 => {
+                out.push_str(&odd[..kept]);
+                kept
+            }
+            Some(found) => {
+                out.push(visible(found));
+                found.len_utf8()
+            }
+        };
+        rest = &odd[taken..];
+        at = rest.find(is_odd).unwrap_or(rest.len());
+    }
+}
+
+/// The length of the colour that a text begins with; 0 where it begins with none.
+fn colour(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = rest.find(|found: char| !found.is_ascii_digit() && found != ';');
+    end.filter(|end| rest[*end..].starts_with('m')).map_or(0, |end| 2 + end + 1)
+}
+
+/// A value as JSON on one line.
+pub fn json(value: &impl serde::Serialize) -> String {
+    let mut out = Vec::new();
+    // It is written to memory, and what is JSON can be.
+    let _ = serde_json::to_writer(Escaping(&mut out), value);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Passes JSON text on, with characters that steer terminals escaped. A character must not be cut in two by two writes.
+#[derive(Debug)]
+pub struct Escaping<W>(pub W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let mut rest = text;
+        loop {
+            let Some((at, length, escape)) = next_escape(rest) else {
+                self.0.write_all(rest)?;
+                return Ok(text.len());
+            };
+            self.0.write_all(&rest[..at])?;
+            match escape {
+                // Between values; within a string it would be no JSON.
+                '\r' => self.0.write_all(b" ")?,
+                escape => write!(self.0, "\\u{:04x}", escape as u32)?,
+            }
+            rest = &rest[at + length..];
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The next character that cannot stand in JSON for a terminal: where it is, its length, and itself.
+fn next_escape(text: &[u8]) -> Option<(usize, usize, char)> {
+    let mut at = 0;
+    loop {
+        while text[at..].first_chunk::<8>().is_some_and(|word| odd_bytes(u64::from_le_bytes(*word)) == 0) {
+            at += 8;
+        }
+        // What is no printable ASCII needs a look at each byte, and what comes after it perhaps not.
+        let near = text.len().min(at + 8);
+        at += text[at..near].iter().take_while(|byte| !begins_escape(**byte)).count();
+        let (first, rest) = text.get(at..)?.split_first()?;
+        if !begins_escape(*first) {
+            continue;
+        }
+        let found = match (*first, rest) {
+            (b'\n' | b'\t', _) => None,
+            (0..=0x1f | 0x7f, _) => Some((1, char::from(*first))),
+            (0xc2, [second @ 0x80..=0x9f, ..]) => Some((2, char::from(*second))),
+            (0xd8, [0x9c, ..]) => Some((2, '\u{61c}')),
+            (0xe2, [0x80 | 0x81, _, ..]) => {
+                let found = std::str::from_utf8(&text[at..at + 3]).ok().and_then(|text| text.chars().next());
+                found.filter(|found| steers(*found)).map(|found| (3, found))
+            }
+            _ => None,
+        };
+        if let Some((length, found)) = found {
+            return Some((at, length, found));
+        }
+        at += 1;
+    }
+}
+
+/// Whether a character that is escaped may begin with this byte.
+fn begins_escape(byte: u8) -> bool {
+    matches!(byte, 0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2)
+}
+
+/// Printable ASCII alone.
+pub fn is_printable(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
+    odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
+}
+
+/// How much of a text, from its beginning, is surely printable ASCII.
+pub fn printable_start(text: &str) -> usize {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let sound = words.iter().take_while(|word| odd_bytes(u64::from_le_bytes(**word)) == 0).count();
+    let tail = if sound == words.len() && is_printable(rest) { rest.len() } else { 0 };
+    sound * 8 + tail
+}
+
+/// Not zero where any of eight bytes is no printable ASCII.
+fn odd_bytes(word: u64) -> u64 {
+    const EACH: u64 = u64::MAX / 0xff;
+    let low = word.wrapping_sub(EACH * 0x20) & !word;
+    let high = word.wrapping_add(EACH) | word;
+    (low | high) & (EACH << 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn escaped(text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        Escaping(&mut out).write_all(text).expect("a Vec takes all");
+        out
+    }
+
+    #[test]
+    fn json_keeps_its_strings_and_loses_what_steers() {
+        for code in (0..=0x2100).chain(0xfff0..=0xffff) {
+            let Some(found) = char::from_u32(code) else { continue };
+            let text = json(&format!("a{found}b"));
+            assert_eq!(serde_json::from_str::<String>(&text).expect("JSON"), format!("a{found}b"), "{code:x}");
+            assert!(text.chars().all(|found| visible(found) == found), "{code:x}: {text:?}");
+        }
+        assert_eq!(json(&"\u{9b}31m\u{202e}"), "\"\\u009b31m\\u202e\"");
+        assert_eq!(json(&"é – 日本"), "\"é – 日本\"");
+        assert_eq!(escaped(b"{\"a\":\r\t1}\n"), b"{\"a\": \t1}\n");
+        assert_eq!(escaped(b"cut \xe2\x80"), b"cut \xe2\x80");
+    }
+
+    #[test]
+    fn lines_and_colours_stay_and_nothing_else_does() {
+        let text = "a\tb\n\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J\u{9b}2J\r\u{202e}x";
+        let shown = "a\tb\n\u{1b}[1;31mred\u{1b}[0m ␛]0;title␇ ␛[2J\u{fffd}2J␍\u{fffd}x";
+        assert_eq!(printable(text, true), shown);
+        assert_eq!(printable(text, false), shown.replace('\u{1b}', "␛"));
+        assert!(matches!(printable("plain – text\n", false), Cow::Borrowed(_)));
+        assert_eq!(printable("\u{1b}[", true), "␛[");
+    }
+
+    proptest! {
+        #[test]
+        fn any_json_text_stays_the_value_it_was(strings in prop::collection::vec("[\\x00-\\x7f\u{80}-\u{a0}\u{200e}-\u{206f}a-z]{0,20}", 0..5)) {
+            let text = escaped(&serde_json::to_vec(&strings).expect("JSON"));
+            prop_assert_eq!(serde_json::from_slice::<Vec<String>>(&text).expect("JSON"), strings);
+            prop_assert!(String::from_utf8(text).expect("text").chars().all(|found| visible(found) == found));
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::render::line;
 use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
 use crate::tap::queue::{Lane, OnOverload, Ready};
-use crate::tap::recorder::{Recorder, RecorderOptions};
+use crate::tap::recorder::{Recorder, RecorderOptions, WHOLE_BESIDE};
 use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader, Flags};
 use crate::transport::child::ServerCommand;
@@ -355,6 +355,7 @@ pub fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> 
     let options = RecorderOptions {
         header: FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() },
         queue_bytes: 2 << 20,
+        frame_limit: WHOLE_BESIDE,
         on_overload: OnOverload::Block,
         complain: Box::new(|text| {
             let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
@@ -383,7 +384,7 @@ fn copy_to(recorder: &Recorder) -> Onlooker {
 /// The same as frames of one stream, beside others.
 pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> Onlooker {
     let queue = Arc::clone(recorder.queue());
-    let framers: [Mutex<LineFramer>; 2] = Default::default();
+    let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(WHOLE_BESIDE)));
     Arc::new(move |pipe, bytes| {
         let direction = match pipe {
             Pipe::Stdin => Direction::ClientToServer,

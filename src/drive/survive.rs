@@ -3,6 +3,7 @@
 
 use super::server::Arrival;
 use crate::survive::End;
+use crate::transport::budget::Stay;
 use crate::transport::keeper::{Kept, Reach, keeper};
 use crate::wire::{Envelope, MessageKind};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -103,7 +104,7 @@ impl Held {
         let release = std::thread::Builder::new().name("held".into()).spawn(move || {
             std::thread::sleep(HOLD);
             held.lock().push_back(later.clone());
-            let _ = back.send(Arrival::Message(later));
+            let _ = back.send(Arrival::Message(later, Stay::default()));
         });
         release.is_err().then_some(message)
     }

@@ -5,7 +5,7 @@
 
 use super::queue::{Batch, Entry, Lane, OnOverload, Queue, Ready};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::{Direction, Frame, Framing, LineFramer};
+use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -21,6 +21,10 @@ const FLUSH_AFTER: Duration = Duration::from_millis(40);
 const REST_AFTER: Duration = Duration::from_millis(500);
 /// How long after a failed write it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Frames up to this length are recorded whole by a tap (64 MiB), longer ones in fragments.
+pub const WHOLE: usize = DEFAULT_FRAME_LIMIT;
+/// The same for a copy of what a transport of our own holds as well (16 MiB).
+pub const WHOLE_BESIDE: usize = 16 << 20;
 /// Where a reel is written.
 pub trait Sink: Write + Send {
     /// Makes `offset` the end again after a failed write; `Err` where the sink cannot.
@@ -59,6 +63,8 @@ pub struct RecorderOptions {
     pub header: FileHeader,
     /// The most bytes that wait between relay and recorder.
     pub queue_bytes: usize,
+    /// How long a frame may be that is recorded whole; a longer one is recorded in fragments.
+    pub frame_limit: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
     /// Told once when writing first fails.
@@ -92,6 +98,7 @@ impl Recorder {
         let writer = ReelWriter::unwritten(sink, &options.header, WriterOptions::default())?;
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
         let mut work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
+        work.framers = [LineFramer::with_limit(options.frame_limit), LineFramer::with_limit(options.frame_limit)];
         if let Err(error) = work.writer.write_header() {
             work.fail(&error);
         }
@@ -407,6 +414,7 @@ mod tests {
         RecorderOptions {
             header: FileHeader::default(),
             queue_bytes: 1 << 20,
+            frame_limit: WHOLE,
             on_overload: OnOverload::Block,
             complain: Box::new(move |text| complaints.lock().expect("not poisoned").push(text.to_owned())),
         }

@@ -1,6 +1,7 @@
 //! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
 //! read within limits.
 
+use super::budget::MessageLimit;
 use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full, whole};
 use super::remote::{Remote, Tell, Told};
 use crate::wire::json;
@@ -13,9 +14,6 @@ use hyper::http::{request, response};
 use hyper::{Method, Request, StatusCode, Uri, header};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// The most that one message may take up, in a body or in an event.
-pub const MESSAGE_LIMIT: usize = 64 << 20;
 
 /// How often one request may be sent elsewhere.
 const MOST_REDIRECTS: usize = 5;
@@ -287,27 +285,28 @@ impl Answer {
         }
     }
 
-    /// The whole body; an error where it breaks off or is larger than `limit`.
-    pub async fn whole(mut self, limit: usize) -> Result<Vec<u8>, String> {
+    /// The whole body; an error where it breaks off or is longer than `limit`.
+    pub async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
         let mut all = Vec::new();
         while let Some(bytes) = self.chunk().await? {
-            if all.len() + bytes.len() > limit {
-                return Err(format!("the body is larger than {} MiB", limit >> 20));
+            if all.len() + bytes.len() > limit.bytes() {
+                return Err(limit.exceeded_by("the server"));
             }
             all.extend_from_slice(&bytes);
         }
         Ok(all)
     }
 
-    /// The body as events.
-    pub fn events(self) -> Events {
-        Events { answer: self, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
+    /// The body as events, none longer than `limit`.
+    pub fn events(self, limit: MessageLimit) -> Events {
+        Events { answer: self, limit, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
     }
 }
 
 /// A body of server-sent events.
 pub struct Events {
     answer: Answer,
+    limit: MessageLimit,
     framer: SseFramer,
     ready: VecDeque<Vec<u8>>,
     is_over: bool,
@@ -322,9 +321,9 @@ pub enum NoEvent {
     /// It broke off.
     #[error("broke off ({0})")]
     Broken(String),
-    /// An event is larger than [`MESSAGE_LIMIT`].
-    #[error("had an event of more than {} MiB", MESSAGE_LIMIT >> 20)]
-    TooLarge,
+    /// An event is longer than the limit.
+    #[error("had an event of more than {0}, the limit (--max-message SIZE sets another),")]
+    TooLarge(MessageLimit),
 }
 
 impl Events {
@@ -353,9 +352,10 @@ impl Events {
                     return Err(NoEvent::Broken(reason));
                 }
             }
-            if self.framer.pending() > MESSAGE_LIMIT {
+            if self.framer.pending() > self.limit.bytes() {
                 self.is_over = true;
-                return Err(NoEvent::TooLarge);
+                self.framer = SseFramer::default();
+                return Err(NoEvent::TooLarge(self.limit));
             }
         }
     }

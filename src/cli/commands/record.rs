@@ -8,7 +8,7 @@ use crate::cli::listening::ListenOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, reels};
 use crate::tap::queue::OnOverload;
-use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Summary};
+use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Summary, WHOLE};
 use crate::tap::stdio::ToClient;
 use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
@@ -41,6 +41,9 @@ Over HTTP:
 Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
 
 While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
+
+A line or body above 64 MiB passes as any other and is recorded in fragments. Where a message ends here (--listen before a \
+command, --url without --listen), --max-message is its limit.
 
 Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
 client; the server's output is in the reel only.")]
@@ -174,6 +177,7 @@ impl Keeping {
                 notes: self.notes.iter().cloned().collect(),
             },
             queue_bytes: self.queue_bytes,
+            frame_limit: WHOLE,
             on_overload: match self.on_overload {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,

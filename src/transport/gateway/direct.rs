@@ -3,6 +3,7 @@
 
 use super::session::LAST_WORDS;
 use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use crate::transport::budget::{Receiver, Sender, WeakSender};
 use crate::transport::http::{Body, BodyError};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::{lines, proxy, websocket};
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Where HTTP+SSE's messages go.
 pub const MESSAGES: &str = "/messages";
@@ -31,13 +32,13 @@ pub const SSE: &str = "/sse";
 pub struct Directs {
     open: Mutex<BTreeMap<u32, Direct>>,
     /// Where messages to a session of HTTP+SSE go, by the id that its client was told.
-    posts: Mutex<HashMap<String, mpsc::WeakSender<Incoming>>>,
+    posts: Mutex<HashMap<String, WeakSender<Incoming>>>,
 }
 
 /// One of them, from outside.
 struct Direct {
-    to_server: mpsc::WeakSender<Vec<u8>>,
-    to_client: mpsc::WeakSender<Vec<u8>>,
+    to_server: WeakSender<Vec<u8>>,
+    to_client: WeakSender<Vec<u8>>,
     /// Dropped, it ends the session.
     _keep: oneshot::Sender<()>,
     /// Over once the session has ended.
@@ -65,7 +66,7 @@ impl Directs {
             Direction::ServerToClient => (&direct.to_client, "client"),
         };
         let way = way.upgrade();
-        let room = way.as_ref().and_then(|way| way.try_reserve().ok());
+        let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
         Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
             see(&message);
             room.send(message);
@@ -80,11 +81,10 @@ impl Directs {
     }
 
     /// Takes a message of HTTP+SSE to its session.
-    pub async fn post(&self, query: &str, message: &[u8]) -> Result<(), Refusal> {
+    pub async fn post(&self, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
         let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
         let id = query.strip_prefix("session=").ok_or_else(unknown)?;
-        let session = lock(&self.posts).get(id).and_then(mpsc::WeakSender::upgrade).ok_or_else(unknown)?;
-        let line = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+        let session = lock(&self.posts).get(id).and_then(WeakSender::upgrade).ok_or_else(unknown)?;
         session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 }
@@ -122,7 +122,10 @@ impl Gateway {
         (from, mut to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
     ) {
         match self.open_direct() {
-            Ok((stream, opened)) => self.carry(stream, lines::carry((from, to), None), opened).await,
+            Ok((stream, opened)) => {
+                let client = lines::carry((from, to), self.intake(), None);
+                self.carry(stream, client, opened).await;
+            }
             Err(refusal) => {
                 let _ = to.write_all(format!("{}\n", refusal.as_error()).as_bytes()).await;
             }
@@ -140,7 +143,10 @@ impl Gateway {
         let response = websocket::accept(headers).map_err(refused)?;
         let (stream, opened) = self.open_direct()?;
         let gateway = Arc::clone(self);
-        tokio::spawn(async move { gateway.carry(stream, websocket::served(upgrade).await, opened).await });
+        tokio::spawn(async move {
+            let client = websocket::served(upgrade, gateway.intake()).await;
+            gateway.carry(stream, client, opened).await;
+        });
         Ok(response)
     }
 
@@ -191,18 +197,25 @@ impl Gateway {
         let is_left = AtomicBool::new(false);
         let backend = &*self.backend;
         let inward = async {
-            pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
+            let failed = pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
             is_left.store(true, Ordering::Relaxed);
             // What was asked for is still answered: a client may have ended its own direction only.
-            tokio::time::sleep(LAST_WORDS).await;
-        };
-        let by = tokio::select! {
-            () = inward => "its client hung up",
-            () = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
-                if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }
+            if failed.is_none() {
+                tokio::time::sleep(LAST_WORDS).await;
             }
-            _ = kept => "the gateway ended",
+            failed
         };
+        let (by, failed) = tokio::select! {
+            failed = inward => ("its client hung up", failed),
+            failed = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
+                (if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }, failed)
+            }
+            _ = kept => ("the gateway ended", None),
+        };
+        if let Some(why) = &failed {
+            self.backend.failed(stream, why);
+        }
+        let by = failed.as_deref().unwrap_or(by);
         lock(&self.directs.open).remove(&stream);
         end.await;
         self.backend.closed(stream, by);
@@ -210,26 +223,29 @@ impl Gateway {
     }
 }
 
-/// Takes one direction's messages past the backend, until there are no more or nobody takes them.
+/// Takes one direction's messages past the backend, until there are no more or nobody takes them. Answers why the
+/// connection failed, where it did.
 async fn pump(
     backend: &dyn Backend,
     stream: u32,
     direction: Direction,
-    mut from: mpsc::Receiver<Incoming>,
-    to: mpsc::Sender<Vec<u8>>,
-) {
+    mut from: Receiver<Incoming>,
+    to: Sender<Vec<u8>>,
+) -> Option<String> {
     while let Some(incoming) = from.recv().await {
         match incoming {
             Incoming::Message(message) => {
                 if let Some(message) = backend.pass(stream, direction, message)
                     && to.send(message).await.is_err()
                 {
-                    return;
+                    return None;
                 }
             }
             Incoming::Stderr(bytes) => backend.see_stderr(stream, &bytes),
             Incoming::Undelivered(_) => {}
-            Incoming::Closed | Incoming::Failed(_) => return,
+            Incoming::Closed => return None,
+            Incoming::Failed(why) => return Some(why),
         }
     }
+    None
 }

@@ -20,6 +20,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let (recorder, path) = args.keeping.start(&name)?;
+    let limit = args.target.limits.max_message;
     let carried = peer::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -33,7 +34,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         // Not the locked one: a client that does not read would keep the process from its end.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         let carried = tokio::select! {
-            carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
+            carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {
@@ -42,6 +43,9 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         match carried {
             // The client has gone, which is how it ends.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                Err(CommandError::new(ErrorKind::Peer, error.to_string()))
+            }
             other => other.map_err(failed),
         }
     });

@@ -94,8 +94,11 @@ async fn gateway(
     let name = args.keeping.session_name(super::server_name(&words));
     let (recorder, path) = args.keeping.start(&name)?;
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
-    let gateway =
-        Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);
+    let gateway = Gateway::new(
+        Arc::clone(&bridge) as Arc<dyn Backend>,
+        args.listening.access(),
+        args.listening.limit(args.target.limits),
+    );
     let shown = secrets::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,

@@ -2,6 +2,7 @@
 
 use super::error::{CommandError, ErrorKind};
 use super::printer::Printer;
+use crate::session::witness::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal, Write};
@@ -34,6 +35,13 @@ pub fn each_event(
         }
     }
     Ok(damaged)
+}
+
+/// Says how many events were not looked at, since a reel has too many streams.
+pub fn tell_left_out(events: u64, printer: &Printer) {
+    if events > 0 {
+        printer.note(&format!("{events} events are left out: at most {MOST_CONNECTIONS} streams are followed"));
+    }
 }
 
 /// Where recordings are kept: `$MCPREEL_HOME/reels`, or `mcpreel` under the user's state folder.

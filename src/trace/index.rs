@@ -173,6 +173,9 @@ const MOST_METHODS: usize = 4096;
 /// The name under which the rest is counted.
 const OTHER_METHODS: &str = "(other methods)";
 
+/// So many streams are counted each for itself, beside those in the plain list; others are in the sums only.
+const MOST_STREAMS: usize = 64 << 10;
+
 /// Streams numbered below this are counted in a plain list.
 const DENSE_STREAMS: usize = 256;
 
@@ -190,7 +193,10 @@ impl Tallies {
                 self.streams.resize(stream as usize + 1, Tally::default());
                 self.streams[stream as usize].add(len);
             }
-            None => self.many_streams.entry(stream).or_default().add(len),
+            None if self.many_streams.len() < MOST_STREAMS || self.many_streams.contains_key(&stream) => {
+                self.many_streams.entry(stream).or_default().add(len);
+            }
+            None => {}
         }
         let Some((kind, method)) = message else { return };
         self.messages[kind as usize].add(len);
@@ -224,7 +230,9 @@ impl Tallies {
         }
         self.streams.iter_mut().zip(&mut others.streams).for_each(|(sum, more)| add(sum, more));
         while let Some((number, mut more)) = others.many_streams.pop_first() {
-            add(self.many_streams.entry(number).or_default(), &mut more);
+            if self.many_streams.len() < MOST_STREAMS || self.many_streams.contains_key(&number) {
+                add(self.many_streams.entry(number).or_default(), &mut more);
+            }
         }
         for (name, mut more) in others.methods.drain() {
             add(self.methods.entry(name).or_default(), &mut more);

@@ -30,6 +30,8 @@ pub(super) struct Connection {
     facts: ConnectionFacts,
     last_time: i64,
     lost: bool,
+    /// How many of its requests were forgotten.
+    forgotten: usize,
     /// Clients reach the server through a listener: in the era without sessions, several share this connection.
     behind_listener: bool,
 }
@@ -67,6 +69,7 @@ impl Connection {
             facts: ConnectionFacts::default(),
             last_time: 0,
             lost: false,
+            forgotten: 0,
             behind_listener: false,
         }
     }
@@ -105,7 +108,10 @@ impl Connection {
         self.last_time = self.last_time.max(event.header.time);
         self.pairs.carried_by(event.header.exchange);
         self.tracker.carried_by(event.header.exchange);
-        let Some(text) = stream::text(event, &mut self.findings) else { return };
+        let Some(text) = stream::text(event, &mut self.findings) else {
+            // What it asked or answered is not known.
+            return self.lose_track();
+        };
         let envelope = Envelope::scan(text);
         match envelope.kind {
             MessageKind::Batch => self.take_batch(event, text, overviews),
@@ -153,6 +159,11 @@ impl Connection {
             lost: self.lost,
         };
         let step = self.tracker.take(seq, time, direction, envelope, content);
+        if self.tracker.forgotten() > self.forgotten {
+            self.forgotten = self.tracker.forgotten();
+            self.findings.note(&rules::NOT_CHECKED, seq, "more requests without an answer than are remembered");
+            self.pairs.forget();
+        }
         if self.behind_listener && self.tracker.era == Some(Era::Modern) {
             self.pairs.be_shared();
         }

@@ -71,6 +71,14 @@ impl Pairs {
         self.last_notified = [None, None];
     }
 
+    /// Too many requests wait: none of them is judged any more.
+    pub fn forget(&mut self) {
+        self.lose_track();
+        self.open.clear();
+        self.tokens.clear();
+        self.waiting = [0, 0];
+    }
+
     /// Several clients, each with ids of its own, ask here from now on.
     pub fn be_shared(&mut self) {
         self.is_shared = true;

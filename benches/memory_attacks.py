@@ -22,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SECONDS = 4.0
 MIB = 1 << 20
-ENDLESS = ["sh", "-c", "tr '\\0' x </dev/zero"]
+ENDLESS = ["sh", "-c", "exec tr '\\0' x </dev/zero"]
 INITIALIZE = (b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
               b'"clientInfo":{"name":"a","version":"1"}}}')
 

@@ -1152,6 +1152,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'The order of exchanges, and of lists with names, counts too')
             [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Ids are compared by value')
             [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'Times are compared by value')
+            [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Compare what the servers wrote to standard error, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1311,7 +1312,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -1377,7 +1378,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -1650,7 +1651,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read everything and report every damage. Exit code 1 where there is any')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Write a whole reel from what can be read; what is lost is noted as gaps')
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Give a reel without an index (from a killed recorder) its index, in place')
-            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Pack a reel as small as it gets. One that would not become smaller stays as it is')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'The exact bytes of one direction, or of standard error')
             break
         }

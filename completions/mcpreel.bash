@@ -662,7 +662,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__diff)
-            opts="-v -h --color --verbose --format --exact --order --ids --times --ignore --help"
+            opts="-v -h --color --verbose --format --exact --order --ids --times --stderr --ignore --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1069,6 +1069,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --order 'The order of exchanges, and of lists with names, counts too'
             cand --ids 'Ids are compared by value'
             cand --times 'Times are compared by value'
+            cand --stderr 'Compare what the servers wrote to standard error, too'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1222,7 +1223,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -1281,7 +1282,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -1499,7 +1500,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand verify 'Read everything and report every damage. Exit code 1 where there is any'
             cand repair 'Write a whole reel from what can be read; what is lost is noted as gaps'
             cand index 'Give a reel without an index (from a killed recorder) its index, in place'
-            cand compact 'Pack a reel as small as it gets'
+            cand compact 'Pack a reel as small as it gets. One that would not become smaller stays as it is'
             cand cat 'The exact bytes of one direction, or of standard error'
         }
         &'mcpreel;help;reel;info'= {

@@ -64,6 +64,10 @@ printf '%s\n%s' '{"hooks":{"declarations":[{"event":"post_tool_use","matcher":{"
     'add' >"$out/matching/hooks"
 printf '*/5 2-6 * * MON#1\nEurope/Berlin' >"$out/matching/cron"
 printf 'a.*.c\na.b.c' >"$out/matching/pattern"
+printf '\100POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n' \
+    >"$out/heads/requests"
+printf '5;a\r\nhello\r\n0\r\nT: t\r\n\r\nPOST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n' \
+    >>"$out/heads/requests"
 printf 'method:tools/* and not (dir:s2c or slow:>500ms) text:"x"' >"$out/filter/filter"
 
 grep -oh '"[A-Za-z$][A-Za-z_/$-]*"' "$root"/src/protocol/schema/*.json "$root"/src/extension/*/*.json |

@@ -8,6 +8,7 @@ mod hosting;
 mod jq;
 mod listening;
 mod live;
+mod output;
 mod peer;
 mod printer;
 mod reels;

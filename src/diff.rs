@@ -11,11 +11,13 @@ pub mod compare;
 pub mod exchange;
 pub mod node;
 pub mod normalise;
+mod print;
 pub mod report;
+mod sequence;
 mod volatile;
 
-pub use compare::compare;
-pub use exchange::{Collector, Unit, UnitKind};
+pub use compare::{Missing, compare};
+pub use exchange::{Collector, Recording, Unit, UnitKind};
 pub use report::{Change, ChangeKind, Report, Side, Status, UnitDiff};
 
 /// What counts as a difference.

@@ -332,6 +332,11 @@ pub trait Extension: Sync {
         None
     }
 
+    /// Whether a method is one of another protocol that shares this proposal's names.
+    fn is_neighbours(&self, _method: &str) -> bool {
+        false
+    }
+
     /// What is odd about an error in answer to one of the proposal's methods, as sentence fragments.
     fn odd_refusal(&self, _error: &Value) -> Vec<String> {
         Vec::new()
@@ -420,6 +425,11 @@ pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> 
         room.map_or(crate::protocol::schema::core(crate::protocol::Era::Legacy), |it| it.descriptor().schemas);
     let misfits = schemas.check(&format!("{method}:result"), content).unwrap_or_default();
     misfits.iter().map(ToString::to_string).collect()
+}
+
+/// Whether a method belongs to another protocol that shares a proposal's names, so that its errors are its own.
+pub fn is_neighbours(method: &str) -> bool {
+    REGISTRY.iter().any(|room| room.is_neighbours(method))
 }
 
 /// What an error code means in answer to this method: by its room, then by JSON-RPC and MCP itself.

@@ -23,13 +23,18 @@ mod turns;
 
 pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 
+use crate::extension::recent::Recent;
 use crate::extension::{REGISTRY, Rule};
 use crate::protocol::revision::meta;
+use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};
-use crate::wire::{Envelope, json};
-use connection::{Connection, Overviews};
+use crate::wire::{Direction, Envelope, json};
+use connection::{Connection, Head, Overviews};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// So many heads of HTTP requests are remembered until their messages come.
+const HEADS: usize = 1024;
 
 /// How to validate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,8 @@ pub struct Validator {
     behind_listener: BTreeSet<u32>,
     /// Streams in the connection of others, who opened it elsewhere.
     joined: BTreeSet<u32>,
+    /// The heads of the latest HTTP requests, by exchange.
+    heads: Recent<u32, Head>,
     overviews: Overviews,
     /// Connections that were closed and are still held, the first to be closed first.
     closed: VecDeque<u32>,
@@ -91,6 +98,7 @@ impl Validator {
             lost_streams: BTreeMap::new(),
             behind_listener: BTreeSet::new(),
             joined: BTreeSet::new(),
+            heads: Recent::new(HEADS),
             overviews: REGISTRY.iter().filter_map(|room| room.overview()).collect(),
             closed: VecDeque::new(),
             has_retired: false,
@@ -149,6 +157,14 @@ impl Validator {
                 }
                 return;
             }
+            EventKind::Transport
+                if event.header.direction() == Direction::ClientToServer && event.header.exchange != 0 =>
+            {
+                if let Some(head) = read_head(event.payload) {
+                    self.heads.insert(event.header.exchange, head);
+                }
+                return;
+            }
             EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
                 if let Some(connection) = self.connections.get_mut(&stream) {
                     connection.fail(event.header.exchange);
@@ -176,7 +192,13 @@ impl Validator {
                 }
             }
             EventKind::Note => connection.take_note(event),
-            _ => connection.take_event(event, &mut self.overviews),
+            _ => {
+                let head = match event.header.direction() {
+                    Direction::ClientToServer => self.heads.get(&event.header.exchange).copied(),
+                    Direction::ServerToClient => None,
+                };
+                connection.take_event(event, head, &mut self.overviews);
+            }
         }
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
@@ -228,6 +250,23 @@ impl Validator {
         self.report.connections.sort_by_key(|connection| connection.stream);
         self.report
     }
+}
+
+/// Reads the head of an HTTP request out of a transport event.
+fn read_head(payload: &[u8]) -> Option<Head> {
+    #[derive(serde::Deserialize)]
+    struct Told {
+        what: String,
+        #[serde(default)]
+        headers: Vec<(String, String)>,
+    }
+    let told: Told = ciborium::from_reader(payload).ok().filter(|told: &Told| told.what == "request")?;
+    let value = |name: &str| told.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+    let is_modern = |version: &str| Era::of_version(version) == Era::Modern;
+    Some(Head {
+        names_session: value(http::SESSION_ID).is_some(),
+        names_modern: value(http::PROTOCOL_VERSION).is_some_and(|(_, version)| is_modern(version)),
+    })
 }
 
 /// Whether a message may stand first in a session: `initialize`, or any of the era that has no sessions.

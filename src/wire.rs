@@ -10,6 +10,7 @@ pub mod framing;
 pub mod json;
 pub mod span;
 pub mod sse;
+pub mod text;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
 pub use framing::{DEFAULT_FRAME_LIMIT, Frame, Framing, LineFramer, Messages, TooLong};

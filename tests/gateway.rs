@@ -376,6 +376,7 @@ fn who_hangs_up_before_it_has_its_session_leaves_no_server_behind() {
     let asked = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
     let stream = TcpStream::connect(&gateway.address).expect("connects");
     let head = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: {}", gateway.address, asked.len());
+    let head = head + "\r\ncontent-type: application/json";
     (&stream).write_all(format!("{head}\r\n\r\n{asked}").as_bytes()).expect("sent");
     let shown = |what: &str| stage.ok(&["show", "tap.reel"]).out().contains(what).then_some(());
     until("the server to be asked", || shown("asked"));

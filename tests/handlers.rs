@@ -12,9 +12,9 @@ mod web;
 use common::{BINARY, Live, Stage, lives, until};
 use mcpreel::transport::keeper::can_confine;
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use web::{Reply, Step, Web};
@@ -305,6 +305,84 @@ fn e33_a_handler_reaches_files_and_network_but_no_other_process() {
     assert_eq!(String::from_utf8_lossy(&look.stdout), "200\nthrough\nconnected\ncan signal\n1\n", "as any other");
     assert_eq!(run["output"], "200\nthrough\nout of reach\n", "{run}");
     server.end();
+}
+
+#[test]
+fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
+    let stage = Stage::new();
+    let mut other = stage.start(&["record", "-o", "other.reel", "--label", "other", "--", BINARY, "serve"]);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "victim", "version": "1"}});
+    other.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+    other.message(|message| message["id"] == 0);
+    other.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let call = ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=3", "--session", "other"];
+    until("the user's shell to reach it", || (stage.run(&call, "").code() == 0).then_some(()));
+    let calls = || stage.ok(&["show", "other.reel", "injected", "--format", "json"]).out().lines().count();
+    let _listens = stage.start(&["serve", "--listen", "unix:mcp.sock"]);
+    until("the listener", || stage.path("mcp.sock").exists().then_some(()));
+    // Outside of any handler: where the session is spoken to.
+    let door = stage.path("mcpreel/run/other.sock");
+    let mut greeting = String::new();
+    let stream = UnixStream::connect(&door).expect("it listens");
+    BufReader::new(stream).read_line(&mut greeting).expect("a greeting");
+    let greeting: Value = serde_json::from_str(&greeting).expect("JSON");
+    let name = greeting["abstract"].as_str().expect("an address");
+    stage.write(
+        "attack.pl",
+        format!(
+            r#"
+        my ($kind, $path) = @ARGV;
+        $SIG{{PIPE}} = "IGNORE";
+        socket(S, 1, 1, 0);
+        connect(S, pack("S a*", 1, $kind eq "abstract" ? "\0{name}" : $path)) or print("$kind: out of reach\n"), exit;
+        syswrite(S, qq({{"op":"info","tag":1}}\n));
+        my $line = <S>;
+        print "$kind: ", $line =~ /"info":/ ? "a way in" : $line =~ /"abstract":/ ? "an address" : "refused", "\n";
+    "#
+        ),
+    );
+    let attack = format!(
+        "perl attack.pl path '{door}'; perl attack.pl abstract
+        {BINARY} call tools/list --url unix:{listens} > /dev/null && echo listed
+        {BINARY} {call} && echo called; {BINARY} sessions --format json | grep -c '\"role\":\"record\"'",
+        door = door.display(),
+        call = call.join(" "),
+        listens = stage.path("mcp.sock").display(),
+    );
+    stage.write("attack.sh", &attack);
+    let home = json!({"env": {"MCPREEL_HOME": stage.path("mcpreel"), "NO_COLOR": "1"}});
+    // The same by a child that has left its session and lost its parent.
+    let script = "sh attack.sh 2>&1; (setsid sh -c '(sh attack.sh > deep 2>&1; touch done) &' &); \
+        while [ ! -e done ]; do sleep 0.01; done; echo; cat deep";
+    let look = stage.command(&["sh", "attack.sh"]).output().expect("it runs");
+    let look = String::from_utf8_lossy(&look.stdout).into_owned();
+    for told in ["path: an address", "abstract: a way in", "listed", "called", "\n1\n"] {
+        assert!(look.contains(told), "the user's own program can: {told} in {look}");
+    }
+    let by_user = calls();
+    assert!(!other.stderr_so_far().contains("control socket"), "{}", other.stderr_so_far());
+
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+    let run = server.bash(script, home);
+    let told = run["output"].as_str().expect("what it said").to_owned();
+    // From Landlock's ABI 9 on it does not even come to the door.
+    let is_at_the_door = !told.contains("path: out of reach");
+    let refused = if is_at_the_door { "path: refused" } else { "path: out of reach" };
+    assert_eq!(told.matches(refused).count(), 2, "{told}");
+    let kept_off = if can_confine() { "abstract: out of reach" } else { "abstract: refused" };
+    assert_eq!(told.matches(kept_off).count(), 2, "{told}");
+    for gained in ["a way in", "an address", "listed", "called", "victim", "\n1\n"] {
+        assert!(!told.contains(gained), "{gained}: {told}");
+    }
+    assert!(!is_at_the_door || told.contains("a handler of a subscription may not connect here"), "{told}");
+    assert_eq!(calls(), by_user, "nothing was put in");
+    let warned = other.stderr_so_far();
+    let warning = "tried to use this session's control socket and was refused";
+    assert_eq!(warned.contains(warning), is_at_the_door, "{warned}");
+    server.end();
+    stage.ok(&call);
+    other.end();
 }
 
 #[test]

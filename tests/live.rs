@@ -9,8 +9,9 @@ mod common;
 use common::{BINARY, Live, Output, Stage, until};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{SocketAddr, UnixStream};
 
 /// A server that answers each request with the request itself, one that says "slow" only before the next one.
 const ECHO: &str = r#"
@@ -442,8 +443,33 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
     assert_eq!(client.end().code(), 0);
 }
 
+/// A connection into the session, by way of the socket in the folder.
 fn connect(stage: &Stage) -> UnixStream {
-    UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens")
+    let mut door = UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens");
+    let greeting = line_of(&mut door).expect("a greeting");
+    let address = SocketAddr::from_abstract_name(greeting["abstract"].as_str().expect("an address"));
+    UnixStream::connect_addr(&address.expect("an address")).expect("it listens there too")
+}
+
+#[test]
+fn the_socket_in_the_folder_only_says_where_to_go_on() {
+    let stage = Stage::new();
+    let client = tapped(&stage);
+    let mut door = UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens");
+    let _ = writeln!(door, "{}", json!({"op": "info", "tag": 1}));
+    let told = line_of(&mut door).expect("a line");
+    assert_eq!(told["version"], 2);
+    assert!(told["failed"].as_str().is_some_and(|why| why.contains("version 2")), "for callers of version 1: {told}");
+    assert_eq!((told["info"].is_null(), line_of(&mut door)), (true, None));
+    // Whoever comes and goes without a word leaves room for others.
+    for _ in 0..50 {
+        drop(UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens"));
+    }
+    let mut stream = connect(&stage);
+    writeln!(stream, "{}", json!({"op": "info", "tag": 1})).expect("sent");
+    let told = line_of(&mut stream).expect("a line");
+    assert_eq!((&told["tag"], &told["info"]["version"]), (&json!(1), &json!(2)));
+    client.end();
 }
 
 fn line_of(stream: &mut UnixStream) -> Option<Value> {

@@ -1034,7 +1034,9 @@ fn no_reel_at_all_is_told_with_what_to_do() {
 #[test]
 fn a_show_of_nothing_says_why() {
     let stage = stage();
-    stage.reel("none.reel", &[]);
+    let mut none = Vec::new();
+    mcpreel::trace::FileHeader::default().write(&mut none).expect("a Vec takes all");
+    stage.write("none.reel", none);
     for (words, why) in [
         (&["s.reel", "text:nowhere"][..], "the filter lets nothing through, of 30 events"),
         (&["s.reel", "--seq", "28", "error"], "nothing through, of 2 events from there on"),
@@ -1069,4 +1071,18 @@ fn what_is_in_a_batch_is_paired() {
         3     0.070000 ←     36 B  60.0 ms    3 prompts/list → ok
     ");
     assert_eq!(stage.ok(&["show", "batch.reel", "slow:>15ms", "kind:batch"]).out().lines().count(), 1);
+}
+
+#[test]
+fn standard_error_is_compared_on_request() {
+    let stage = Stage::new();
+    for (reel, line) in [("a.reel", "ready in 1 step"), ("b.reel", "ready in 2 steps")] {
+        let server = format!("echo '{line}' >&2; cat >/dev/null");
+        let output = stage.run(&["record", "-o", reel, "--", "sh", "-c", &server], "");
+        assert_eq!(output.code(), 0, "{}", output.err());
+    }
+    stage.ok(&["diff", "a.reel", "b.reel"]);
+    let compared = stage.run(&["diff", "a.reel", "b.reel", "--stderr"], "");
+    assert_eq!(compared.code(), 1, "{}", compared.err());
+    assert!(compared.out().contains("ready in 2 steps"), "{}", compared.out());
 }

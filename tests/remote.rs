@@ -323,6 +323,36 @@ fn modern_requests_repeat_themselves_in_headers() {
 }
 
 #[test]
+fn a_request_that_names_its_revision_leaves_the_session_beside_it_alone() {
+    let stage = Stage::new();
+    let web = Web::start(legacy("2025-11-25", Some("s-1"), |asked| Reply::result(asked, json!({}))));
+    let mut client = stage.start(&["record", "-o", "a.reel", "--url", &web.url("/mcp")]);
+    let modern = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
+    let first =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    for (id, method, params) in [
+        (1, "initialize", &first),
+        (2, "tools/list", &json!({})),
+        (3, "prompts/list", &modern),
+        (4, "ping", &json!({})),
+    ] {
+        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        client.message(|answer| answer["id"] == id);
+    }
+    client.end();
+    for (method, session, version, repeated) in [
+        ("tools/list", Some("s-1"), "2025-11-25", None),
+        ("prompts/list", None, "2026-07-28", Some("prompts/list")),
+        ("ping", Some("s-1"), "2025-11-25", None),
+    ] {
+        let asked = web.first(method);
+        assert_eq!(asked.header("mcp-session-id"), session, "{method}");
+        assert_eq!(asked.header("mcp-protocol-version"), Some(version), "{method}");
+        assert_eq!(asked.header("mcp-method"), repeated, "{method}");
+    }
+}
+
+#[test]
 fn headers_of_tool_parameters_are_learned_when_they_are_missed() {
     let stage = Stage::new();
     let web = Web::start(modern(|asked| match asked.method() {
@@ -482,7 +512,114 @@ fn statuses_are_told_with_what_to_do() {
         failed(&list(&stage, &web.url("/mcp"), &[]), 4, &said);
     }
     let html = Web::start(|_| Reply::text(200, "text/html", "<p>a page</p>"));
-    failed(&list(&stage, &html.url("/"), &[]), 4, &["answered initialize with 200 OK and text/html"]);
+    failed(
+        &list(&stage, &html.url("/"), &[]),
+        4,
+        &["answered initialize with HTTP 200 OK and text/html", "no usable message: <p>a page</p>"],
+    );
+}
+
+/// Bodies that are no JSON-RPC error, whatever they say of one.
+fn no_errors() -> Vec<(&'static str, String)> {
+    let within = |error: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
+    vec![
+        ("application/json", r#"{"error":"invalid_token","error_description":"who?"}"#.to_owned()),
+        ("application/json", within("null")),
+        ("application/json", within(r#"{"message":"no code"}"#)),
+        ("application/json", within(r#"{"code":1.5,"message":"half"}"#)),
+        ("application/json", within(r#"{"code":"-32000","message":"text"}"#)),
+        ("application/json", within(r#"{"code":-32000}"#)),
+        ("application/json", r#"{"id":1,"error":{"code":429,"message":"no version"}}"#.to_owned()),
+        ("application/json", format!(r#"{{"error":"{}"}}"#, "x".repeat(3 << 20))),
+        ("application/json", "[".repeat(100_000)),
+        ("text/html", "<html><body>No \u{1b}[31mway</body></html>".to_owned()),
+        ("application/json", String::new()),
+    ]
+}
+
+#[test]
+fn a_body_that_is_no_json_rpc_error_is_told_with_its_status() {
+    let stage = Stage::new();
+    for status in [200, 400, 401, 403, 404, 429, 500, 503] {
+        for (kind, body) in no_errors() {
+            let sent = body.clone();
+            let web = Web::start(legacy("2025-11-25", None, move |_| {
+                Reply::text(status, kind, sent.clone()).with("WWW-Authenticate", "Bearer error=\"invalid_token\"")
+            }));
+            let output = list(&stage, &web.url("/mcp"), &[]);
+            let beginning = if kind == "text/html" { "No ␛[31mway" } else { &body[..body.len().min(50)] };
+            let status = format!("answered tools/list with HTTP {status}");
+            failed(&output, 4, &[&status, "WWW-Authenticate: Bearer error=\"invalid_token\"", beginning]);
+            assert!(output.err().len() < 2000, "bounded");
+            assert_eq!(status.contains("401"), output.err().contains("MCPREEL_TOKEN"), "{}", output.err());
+        }
+    }
+}
+
+#[test]
+fn an_error_of_the_servers_own_is_its_answer_and_401_still_asks_for_a_token() {
+    let stage = Stage::new();
+    for id in [Value::Null, json!(777), json!("server-error")] {
+        for status in [200, 400, 401, 403, 404, 500] {
+            let id = id.clone();
+            let web = Web::start(legacy("2025-11-25", None, move |_| {
+                Reply::json(status, &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "no"}}))
+            }));
+            let output = list(&stage, &web.url("/mcp"), &[]);
+            assert_eq!((output.code(), &output.json()["code"]), (1, &json!(-32600)), "{output:?}");
+        }
+    }
+    let web = Web::start(|_| {
+        Reply::json(401, &json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "who are you?"}}))
+            .with("WWW-Authenticate", "Bearer realm=\"r\"")
+    });
+    let said =
+        ["error -32001 (who are you?)", "HTTP 401 Unauthorized (WWW-Authenticate: Bearer realm", "MCPREEL_TOKEN"];
+    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &said);
+}
+
+#[test]
+fn an_error_within_a_stream_that_is_none_does_not_answer() {
+    let stage = Stage::new();
+    let web = Web::start(legacy("2025-11-25", None, |asked| {
+        Reply::events([event(&json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": "odd"})), Step::Hold])
+    }));
+    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &["an error that breaks JSON-RPC", r#""error":"odd""#]);
+}
+
+#[test]
+fn a_client_behind_the_tap_gets_an_answer_to_every_refused_request() {
+    let stage = Stage::new();
+    for (kind, body) in no_errors() {
+        let web = Web::start(move |_| {
+            Reply::text(401, kind, body.clone()).with("WWW-Authenticate", "Bearer error=\"invalid_token\"")
+        });
+        let mut client = stage.start(&["record", "--force", "-o", "a.reel", "--url", &web.url("/mcp")]);
+        for id in [json!("a"), json!(7)] {
+            client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {}}));
+            let answer = client.message(|_| true);
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32000)), "{answer}");
+            let message = answer["error"]["message"].as_str().expect("a message");
+            assert!(message.contains("HTTP 401") && message.contains("Bearer error=\"invalid_token\""), "{message}");
+            assert!(message.len() < 1000 && !message.contains(char::is_control), "{message}");
+        }
+        client.end();
+    }
+}
+
+#[test]
+fn what_an_authorization_layer_answers_is_no_message() {
+    let stage = Stage::new();
+    let web = Web::start(|_| Reply::json(401, &json!({"error": "invalid_token"})));
+    let mut client = stage.start(&["record", "-o", "a.reel", "--url", &web.url("/mcp")]);
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}));
+    client.message(|answer| answer["error"]["code"] == -32000);
+    client.end();
+    let judged = stage.run(&["validate", "a.reel"], "");
+    assert_eq!(judged.code(), 0, "{judged:?}");
+    let shown = stage.run(&["show", "a.reel", "--full"], "");
+    assert!(shown.out().contains("invalid_token"), "{shown:?}");
 }
 
 #[test]
@@ -932,6 +1069,9 @@ fn a_websocket_takes_the_ways_of_http() {
     let opening = web.first("GET");
     assert_eq!((opening.target.as_str(), opening.header("x-a")), ("/path", Some("b")));
     assert_eq!(opening.header("sec-websocket-protocol"), Some("mcp"));
+    let guarded = Web::start(|_| Reply::text(401, "text/plain", "who?").with("WWW-Authenticate", "Bearer realm=\"r\""));
+    let url = format!("ws://127.0.0.1:{}/", guarded.port);
+    failed(&list(&stage, &url, &[]), 4, &["HTTP 401 Unauthorized (WWW-Authenticate: Bearer realm", "MCPREEL_TOKEN"]);
 }
 
 #[test]

@@ -4,11 +4,12 @@
 use libfuzzer_sys::fuzz_target;
 use mcpreel::tap::answers::Answers;
 use mcpreel::tap::control::{Control, Heard, Put, Session};
+use mcpreel::transport::control::connect;
 use mcpreel::wire::Direction;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -30,13 +31,13 @@ impl Session for Echo {
 static SOCKET: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("mcpreel-fuzz-{}.sock", std::process::id()));
     let listener = UnixListener::bind(&path).expect("a socket");
-    let control = Control { listener, info: Map::new() };
+    let control = Control { listener, info: Map::new(), warn: Box::new(|_| {}) };
     control.start(Arc::new(Echo), Arc::new(Answers::default())).expect("threads");
     path
 });
 
 fuzz_target!(|data: &[u8]| {
-    let mut stream = UnixStream::connect(&*SOCKET).expect("it listens");
+    let mut stream = connect(&SOCKET).expect("it listens");
     // Who is let go cannot be written to any more.
     let _ = stream.write_all(data).and_then(|()| stream.shutdown(Shutdown::Write));
     for line in BufReader::new(stream).lines() {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::diff::{Collector, Options, Unit, compare};
+use mcpreel::diff::{Collector, Options, Recording, Report};
 use mcpreel_fuzz::events;
 
 fuzz_target!(|data: &[u8]| {
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let middle = data.windows(3).position(|three| three == b"\n=\n");
     let (left, right) = middle.map_or((data, data), |at| (&data[..at], &data[at + 3..]));
-    let (left, right) = (units(left), units(right));
+    let (left, right) = (recorded(left, &options), recorded(right, &options));
     for side in [&left, &right] {
         assert!(compare(side, side, &options).is_empty());
     }
@@ -24,13 +24,18 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(there.is_empty(), back.is_empty());
     for (report, left, right) in [(&there, &left, &right), (&back, &right, &left)] {
         let pairs = report.same + report.changed + report.moved;
-        assert_eq!((pairs + report.only_left, pairs + report.only_right), (left.len(), right.len()));
+        let units = (left.units.len(), right.units.len());
+        assert_eq!((pairs + report.only_left, pairs + report.only_right), units);
         let _ = report.to_json();
     }
 });
 
-fn units(data: &[u8]) -> Vec<Unit> {
-    let mut collector = Collector::with_stderr();
+fn compare(left: &Recording, right: &Recording, options: &Options) -> Report {
+    mcpreel::diff::compare(left, right, options).expect("all texts were kept")
+}
+
+fn recorded(data: &[u8], options: &Options) -> Recording {
+    let mut collector = Collector::new(options).with_stderr(true);
     events(data, |event| collector.take(event));
     collector.finish()
 }

@@ -80,7 +80,10 @@ impl HandlerArgs {
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
         let has_scripts = self.allowed.contains(&KindArg::Bash);
         if has_scripts && !keeper::can_confine() {
-            note("this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes");
+            note(
+                "this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes; one that \
+                 kills its supervisor can use the control sockets of your sessions",
+            );
         }
         let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());

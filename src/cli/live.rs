@@ -96,7 +96,7 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> 
     info.extend(about.listen.map(|url| ("listen".to_owned(), url.into())));
     let reel = about.reel.and_then(|reel| std::path::absolute(reel).ok());
     info.insert("reel".into(), reel.map_or(Value::Null, |reel| reel.to_string_lossy().into()));
-    Some((bound, Control { listener, info }))
+    Some((bound, Control { listener, info, warn: Box::new(super::printer::note) }))
 }
 
 fn remedy(error: &SocketError) -> &'static str {
@@ -115,6 +115,8 @@ pub struct Live {
     pub socket: PathBuf,
     /// What it says about itself; empty where it does not answer.
     pub info: Map<String, Value>,
+    /// Why it does not answer, where it does not.
+    pub silence: String,
     /// The stream that is meant, where the tap has several; 0 where none is named.
     pub stream: u32,
 }
@@ -162,8 +164,14 @@ pub fn all() -> Result<Vec<Live>, CommandError> {
 
 fn look_at(folder: &Path, name: String) -> Live {
     let socket = control::socket_path(folder, &name);
-    let info = control::info(&socket).unwrap_or_default();
-    Live { name, socket, info, stream: 0 }
+    let (info, silence) = match control::info(&socket) {
+        Ok(info) => (info, String::new()),
+        Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
+            (Map::new(), "its process is stopped or hangs; `mcpreel sessions` tells its name only".to_owned())
+        }
+        Err(error) => (Map::new(), error.to_string()),
+    };
+    Live { name, socket, info, silence, stream: 0 }
 }
 
 /// How a session is started, for those who have none.
@@ -205,7 +213,7 @@ pub fn find(wanted: &str) -> Result<Live, CommandError> {
     let live = Live { stream, ..look_at(&folder, name.clone()) };
     if live.info.is_empty() {
         let error = CommandError::new(ErrorKind::Peer, format!("the session {name} does not answer"));
-        return Err(error.hint("its process is stopped or hangs; `mcpreel sessions` tells its name only"));
+        return Err(error.hint(live.silence));
     }
     Ok(live)
 }

@@ -5,7 +5,7 @@ use super::printer::Printer;
 use crate::session::witness::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -120,6 +120,12 @@ pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader,
     Ok((reader, path))
 }
 
+/// A reel without a single message, where messages are to be judged.
+pub fn without_messages(path: &Path) -> CommandError {
+    CommandError::new(ErrorKind::Input, format!("{}: there is no message in it", path.display()))
+        .hint("`mcpreel reel info` tells what it holds; a session that never began leaves such a reel")
+}
+
 /// Whether a recorder is at work on a reel: it holds the file's lock for as long.
 fn is_being_written(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -140,7 +146,8 @@ pub fn named_or_newest(path: Option<&Path>, printer: &Printer) -> Result<PathBuf
 /// Whether a path names a device, a pipe or an open descriptor (`/dev/fd/3`, which may stand for a plain file): it is
 /// written as it is, neither created nor replaced.
 pub fn is_written_in_place(path: &Path) -> bool {
-    path.exists() && (!path.is_file() || path.starts_with("/dev") || path.starts_with("/proc"))
+    let descriptors = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"];
+    path.exists() && (!path.is_file() || descriptors.iter().any(|place| path.starts_with(place)))
 }
 
 /// Creates a reel for a recorder. It may hold what nobody else should read, so it is the user's only; and it is locked
@@ -175,69 +182,5 @@ pub fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
         }
         // Some file systems know no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    }
-}
-
-/// A file that is written beside its final place and moved there when done; `-` is standard output. Dropped before
-/// that, it leaves nothing.
-pub struct Output {
-    out: Box<dyn Write>,
-    /// The file, its final path, and the path it has until then.
-    file: Option<(File, PathBuf, PathBuf)>,
-}
-
-impl Output {
-    /// Begins a file. One that is there already is replaced only when `overwrite` says so.
-    pub fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
-        let failed = |error| CommandError::writing(path, &error);
-        if path == Path::new("-") {
-            return Ok(Self { out: Box::new(io::BufWriter::new(io::stdout())), file: None });
-        }
-        if is_written_in_place(path) {
-            let file = File::options().write(true).open(path).map_err(failed)?;
-            return Ok(Self { out: Box::new(io::BufWriter::new(file)), file: None });
-        }
-        if !overwrite && path.is_file() {
-            return Err(CommandError::usage(format!("{} is there already", path.display()))
-                .hint("name another file, or overwrite it with --force"));
-        }
-        if let Ok(present) = File::open(path) {
-            lock(&present, path)?;
-        }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let temporary = path.with_file_name(name);
-        // What crossed a wire is the user's only.
-        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary);
-        let file = file.map_err(failed)?;
-        let twin = file.try_clone().map_err(failed)?;
-        Ok(Self { out: Box::new(io::BufWriter::new(file)), file: Some((twin, path.to_owned(), temporary)) })
-    }
-
-    /// Puts the file in its place, its bytes on the disk first.
-    pub fn finish(mut self) -> Result<(), CommandError> {
-        self.out.flush().map_err(CommandError::output)?;
-        let Some((file, path, temporary)) = self.file.take() else { return Ok(()) };
-        file.sync_all()
-            .and_then(|()| std::fs::rename(&temporary, &path))
-            .map_err(|error| CommandError::writing(&path, &error))
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some((_, _, temporary)) = &self.file {
-            let _ = std::fs::remove_file(temporary);
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

@@ -1,69 +1,37 @@
-//! Which unit of one side is which of the other, told by what they are and not by their place or id.
+//! Which unit of one side is which of the other, by what they say and by where they stand.
 //!
-//! Units meet only under one key: direction, kind, method and subject. Under a key, first those meet that are the same
-//! in params, answer and what refers to them, best with the ids and the request that fit what is known; then those with
-//! the same params; then what is left, by how much their params have in common, in order. Requests go first, because
-//! notifications refer to them.
-//!
-//! All but the last step take time in proportion to the units. The last one is quadratic, but only within what is left
-//! of one key, and in windows of [`WINDOW`] units: beyond that, units meet within the same window only.
+//! 1. The sequences of both sides are aligned ([`sequence`](super::sequence)): units that say the same match, others
+//!    are a pair with changes if they have the same key (direction, kind, method and subject) and enough in common.
+//!    Streams are lined up first, since how they interleave differs from run to run.
+//! 2. What belongs to a request (its progress, its cancellation) is aligned among what belongs to the request's partner.
+//! 3. What is left has moved, if it says the same as one left unit of the other side. Where several say the same, or
+//!    where it changed as well, it has moved only past messages that it was concurrent with. Everything else is on one
+//!    side only.
 
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
+use super::print::{Print, hash};
 use super::report::Side;
-use crate::wire::Direction;
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{Hash, Hasher};
-
-/// How many units of a key are weighed against each other at a time.
-pub const WINDOW: usize = 256;
+use super::sequence;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How many leaves of a payload count for similarity.
 const LEAVES: usize = 256;
 
-/// What it is worth to pair two units of a key that have nothing in common, out of 1000 for twins.
-const KINSHIP: u32 = 100;
+/// What two units must have in common to be one unit that changed, out of 1000.
+const ALIKE: usize = 250;
 
-/// What two units are compared by before they are looked into.
-#[derive(Clone, Debug)]
-pub(super) struct Print {
-    params: u64,
-    /// All of the unit; the same for units that differ in nothing but times and ids.
-    pub whole: u64,
-    /// The ids in it, in the same order for units with the same `whole`.
-    pub ids: Vec<Box<str>>,
-}
+/// What two units have in common where only a detail changed, out of 1000.
+const VERY_ALIKE: usize = 700;
 
-impl Print {
-    fn of(unit: &Unit, normaliser: &Normaliser<'_>) -> Self {
-        let mut ids = Vec::new();
-        let method = unit.method.as_deref();
-        let mut print = |side, text: &Option<Box<[u8]>>| {
-            text.as_ref().map(|text| normaliser.fingerprint(&normaliser.read(side, method, text), &mut ids))
-        };
-        let params = print(Side::Params, &unit.params);
-        let line = print(Side::Line, &unit.line);
-        let answer = unit.answer.as_ref().map(|answer| {
-            let side = answer_side(answer.is_error);
-            (side, normaliser.fingerprint(&normaliser.read(side, method, &answer.text), &mut ids))
-        });
-        let hash = |what: &dyn Fn(&mut DefaultHasher)| {
-            let mut hasher = DefaultHasher::new();
-            what(&mut hasher);
-            hasher.finish()
-        };
-        Self {
-            params: hash(&|hasher| params.hash(hasher)),
-            whole: hash(&|hasher| (params, line, answer).hash(hasher)),
-            ids,
-        }
-    }
-}
+/// The price of a pair in which only the answer differs, or what belongs to the request.
+const SAME_PARAMS: u8 = 2;
 
-pub(super) fn answer_side(is_error: bool) -> Side {
-    if is_error { Side::Error } else { Side::Result }
-}
+/// The price of a pair that is very alike.
+const DETAIL: u8 = 5;
+
+/// How many units before and after one are looked at for what is concurrent with it.
+const NEAR: usize = 64;
 
 /// Ids of the left and the ids of the right that stand for the same things.
 #[derive(Debug, Default)]
@@ -85,20 +53,11 @@ impl Correspondence {
             _ => false,
         }
     }
-
-    /// The id of the right that a left one stands for; unknown ids stand for themselves, unless those are taken.
-    fn expected<'a>(&'a self, left: &'a str) -> Option<&'a str> {
-        match self.forward.get(left) {
-            Some(known) => Some(known),
-            None => (!self.backward.contains_key(left)).then_some(left),
-        }
-    }
 }
 
 /// One recording while it is aligned.
 pub(super) struct Reel<'a> {
     pub units: &'a [Unit],
-    pub prints: Vec<Print>,
     places: HashMap<u64, usize>,
     /// For each unit, a hash of what refers to it: two calls that say the same may differ in their progress.
     company: Vec<u64>,
@@ -107,20 +66,17 @@ pub(super) struct Reel<'a> {
 }
 
 impl<'a> Reel<'a> {
-    fn new(units: &'a [Unit], normaliser: &Normaliser<'_>) -> Self {
+    fn new(units: &'a [Unit]) -> Self {
         let requests = units.iter().enumerate().filter(|(_, unit)| unit.kind == UnitKind::Request);
         let mut reel = Self {
             units,
-            prints: units.iter().map(|unit| Print::of(unit, normaliser)).collect(),
             places: requests.map(|(place, unit)| (unit.seq, place)).collect(),
             company: vec![0; units.len()],
             partner: vec![None; units.len()],
         };
         for place in 0..units.len() {
             if let Some(target) = reel.target(place) {
-                let mut hasher = DefaultHasher::new();
-                (reel.company[target], reel.prints[place].whole).hash(&mut hasher);
-                reel.company[target] = hasher.finish();
+                reel.company[target] = hash(&(reel.company[target], reel.units[place].print.whole));
             }
         }
         reel
@@ -130,6 +86,33 @@ impl<'a> Reel<'a> {
     fn target(&self, place: usize) -> Option<usize> {
         self.units[place].refers.and_then(|seq| self.places.get(&seq)).copied()
     }
+
+    /// The units without a partner: those that belong to requests, or the others.
+    fn lonely(&self, of_requests: bool) -> Vec<usize> {
+        let partners = self.partner.iter().enumerate().filter(|(_, partner)| partner.is_none());
+        partners.map(|(place, _)| place).filter(|place| self.target(*place).is_some() == of_requests).collect()
+    }
+
+    /// What a unit says, with what belongs to it.
+    fn token(&self, place: usize) -> u64 {
+        hash(&(self.units[place].print.of_message(), self.company[place]))
+    }
+
+    fn tokens(&self, places: &[usize]) -> Vec<u64> {
+        places.iter().map(|place| self.token(*place)).collect()
+    }
+
+    /// The number of the event that ends a unit: a request's answer, else its own.
+    fn end(&self, place: usize) -> u64 {
+        let unit = &self.units[place];
+        unit.answer.as_ref().map_or(unit.seq, |answer| answer.seq)
+    }
+
+    /// Whether the unit and one of its neighbours, at `other`, were under way at the same time.
+    fn is_concurrent(&self, place: usize, other: usize) -> bool {
+        let (first, second) = (place.min(other), place.max(other));
+        self.end(first) > self.units[second].seq
+    }
 }
 
 /// Both recordings, and who is whose partner.
@@ -137,119 +120,300 @@ pub(super) struct Alignment<'a> {
     pub left: Reel<'a>,
     pub right: Reel<'a>,
     pub ids: Correspondence,
+    /// For streams of the right, the stream of the left that is the same conversation.
+    streams: HashMap<u32, u32>,
+    /// The units of either side that belong to no request, streams side by side.
+    lined_up: [Vec<usize>; 2],
+    /// What exactly one unit of either side says: those are partners, wherever they are.
+    twins: HashSet<Message>,
+    /// What may have changed, each with what similarity is measured by, once it has been looked into.
+    candidates: HashMap<Message, Candidate>,
 }
 
-#[derive(PartialEq, Eq, Hash)]
-struct Key<'a>(Direction, UnitKind, Option<&'a str>, Option<&'a str>);
+/// What a unit says, see [`Print::of_message`].
+type Message = (u64, u64);
 
-impl<'a> Key<'a> {
-    fn of(unit: &'a Unit) -> Self {
-        let subject = unit.subject.as_deref().filter(|_| !unit.subject_is_volatile);
-        Self(unit.direction, unit.kind, unit.method.as_deref(), subject)
-    }
+/// A message that may have changed: the first unit that says it, on the left or on the right.
+struct Candidate {
+    is_left: bool,
+    place: usize,
+    leaves: Option<Leaves>,
 }
 
-/// The units of one key that have no partner yet.
-#[derive(Debug, Default)]
-struct Group {
-    left: Vec<usize>,
-    right: Vec<usize>,
+/// Two recordings before anything of their texts is looked at.
+pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
+    let (left, right) = (Reel::new(left), Reel::new(right));
+    let streams = partner_streams(&left, &right);
+    let twins = twins(&left, &right);
+    let mut it = Alignment {
+        left,
+        right,
+        ids: Correspondence::default(),
+        streams,
+        lined_up: [const { Vec::new() }; 2],
+        twins,
+        candidates: HashMap::new(),
+    };
+    it.lined_up = it.line_up();
+    it.candidates = it.find_candidates();
+    it
 }
 
-/// Finds every unit's partner.
-pub(super) fn align<'a>(left: &'a [Unit], right: &'a [Unit], normaliser: &Normaliser<'_>) -> Alignment<'a> {
-    let (left, right) = (Reel::new(left, normaliser), Reel::new(right, normaliser));
-    let mut alignment = Alignment { left, right, ids: Correspondence::default() };
-    for wants_requests in [true, false] {
-        for mut group in alignment.groups(wants_requests) {
-            let whole = |it: &Alignment<'a>, is_left: bool, place: usize| {
-                let reel = if is_left { &it.left } else { &it.right };
-                (reel.prints[place].whole, reel.company[place])
-            };
-            alignment.meet(&mut group, |it, is_left, place| (whole(it, is_left, place), it.tie(is_left, place)));
-            alignment.meet(&mut group, whole);
-            alignment.meet(&mut group, |it, is_left, place| it.print(is_left, place).whole);
-            alignment.meet(&mut group, |it, is_left, place| it.print(is_left, place).params);
-            alignment.meet_by_likeness(&group, normaliser);
-        }
-    }
-    alignment
-}
-
-impl<'a> Alignment<'a> {
-    /// The units by key, in the order of the keys' first units.
-    fn groups(&self, wants_requests: bool) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        let mut known: HashMap<Key<'a>, usize> = HashMap::new();
-        let mut put = |units: &'a [Unit], is_left: bool| {
-            for (place, unit) in units.iter().enumerate() {
-                if (unit.kind == UnitKind::Request) != wants_requests {
-                    continue;
-                }
-                let at = *known.entry(Key::of(unit)).or_insert(groups.len());
-                if at == groups.len() {
-                    groups.push(Group::default());
-                }
-                let group = &mut groups[at];
-                if is_left { group.left.push(place) } else { group.right.push(place) }
+impl Alignment<'_> {
+    /// The units of both sides that belong to no request, stream by stream, those streams side by side that have most
+    /// in common.
+    fn line_up(&self) -> [Vec<usize>; 2] {
+        let order_of = |reel: &Reel<'_>, rank: &dyn Fn(u32) -> Option<usize>| {
+            let mut last = 0;
+            let mut ranks: HashMap<u32, (usize, usize)> = HashMap::new();
+            let mut places: Vec<_> = (0..reel.units.len()).filter(|place| reel.target(*place).is_none()).collect();
+            for place in &places {
+                let seen = ranks.len();
+                // A stream without a partner stands behind the one that began before it.
+                ranks.entry(reel.units[*place].stream).or_insert_with_key(|stream| {
+                    last = rank(*stream).unwrap_or(last);
+                    (last, seen)
+                });
             }
+            places.sort_by_key(|place| ranks[&reel.units[*place].stream]);
+            places
         };
-        put(self.left.units, true);
-        put(self.right.units, false);
-        groups.retain(|group| !group.left.is_empty() && !group.right.is_empty());
-        groups
+        let streams = streams_of(&self.left);
+        let rank = |stream: u32| streams.iter().position(|known| *known == stream);
+        let on_left = order_of(&self.left, &rank);
+        let on_right = order_of(&self.right, &|stream| self.streams.get(&stream).and_then(|stream| rank(*stream)));
+        [on_left, on_right]
     }
 
-    fn print(&self, is_left: bool, place: usize) -> &Print {
-        if is_left { &self.left.prints[place] } else { &self.right.prints[place] }
-    }
-
-    /// What a unit is tied to, in the right side's terms: its ids, and the request it belongs to.
-    fn tie(&self, is_left: bool, place: usize) -> (Vec<Option<Box<str>>>, Option<usize>) {
-        let ids = self.print(is_left, place).ids.iter();
-        if is_left {
-            let target = self.left.target(place).and_then(|target| self.left.partner[target]);
-            (ids.map(|id| self.ids.expected(id).map(Into::into)).collect(), target)
-        } else {
-            let target = self.right.target(place).filter(|target| self.right.partner[*target].is_some());
-            (ids.map(|id| Some(id.clone())).collect(), target)
+    /// What the units say that have no equal where they stand, or that there are more of on one side.
+    fn find_candidates(&self) -> HashMap<Message, Candidate> {
+        let [left, right] = &self.lined_up;
+        let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
+        let mut is_equal = [vec![false; left.len()], vec![false; right.len()]];
+        for (at, other) in equal {
+            is_equal[0][at] = true;
+            is_equal[1][other] = true;
         }
-    }
-
-    /// Pairs the units of a group for which `by` says the same, in order, and takes them out of the group.
-    fn meet<K: Hash + Eq>(&mut self, group: &mut Group, by: impl Fn(&Self, bool, usize) -> K) {
-        let mut waiting: HashMap<K, VecDeque<usize>> = HashMap::new();
-        for place in &group.right {
-            waiting.entry(by(self, false, *place)).or_default().push_back(*place);
-        }
-        let left: Vec<_> = group.left.iter().map(|place| (*place, by(self, true, *place))).collect();
-        for (place, key) in left {
-            if let Some(partner) = waiting.get_mut(&key).and_then(VecDeque::pop_front) {
-                self.pair(place, partner);
+        let others = |places: &[usize], is_equal: &[bool], reel: &Reel<'_>| -> Vec<Message> {
+            let places = places.iter().zip(is_equal).filter(|(_, is_equal)| !**is_equal);
+            places.map(|(place, _)| reel.units[*place].print.of_message()).collect()
+        };
+        let mut wanted = unbalanced(self.left.units, self.right.units);
+        wanted.extend(others(left, &is_equal[0], &self.left));
+        wanted.extend(others(right, &is_equal[1], &self.right));
+        let mut found = HashMap::new();
+        for (is_left, reel) in [(true, &self.left), (false, &self.right)] {
+            for (place, unit) in reel.units.iter().enumerate() {
+                let message = unit.print.of_message();
+                if wanted.contains(&message) {
+                    found.entry(message).or_insert(Candidate { is_left, place, leaves: None });
+                }
             }
         }
-        group.left.retain(|place| self.left.partner[*place].is_none());
-        group.right.retain(|place| self.right.partner[*place].is_none());
+        found
+    }
+
+    /// The units of the left and of the right that are looked into and have no texts.
+    pub fn without_texts(&self) -> [HashSet<u64>; 2] {
+        [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
+            let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
+            places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
+        })
+    }
+
+    /// Finds every unit's partner.
+    pub fn find_partners(&mut self, normaliser: &Normaliser<'_>) {
+        let [on_left, on_right] = std::mem::take(&mut self.lined_up);
+        self.align_parts(&on_left, &on_right, normaliser);
+        self.find_moved(normaliser, false);
+        self.align_dependents(normaliser);
+        self.find_moved(normaliser, true);
+        self.match_ids();
+    }
+
+    /// Aligns some units of either side, given by their places.
+    fn align_parts(&mut self, left: &[usize], right: &[usize], normaliser: &Normaliser<'_>) {
+        let (on_left, on_right) = (self.left.tokens(left), self.right.tokens(right));
+        let mut price = |at: usize, other: usize| self.price(left[at], right[other], normaliser);
+        let pairs = sequence::align(&on_left, &on_right, &mut price);
+        pairs.into_iter().for_each(|(at, other)| self.pair(left[at], right[other]));
+    }
+
+    /// What it costs to take two units for one that changed.
+    fn price(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<u8> {
+        let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
+        if one.key != other.key {
+            return None;
+        }
+        let has_params = self.left.units[left].kind == UnitKind::Request;
+        if one.whole == other.whole || (has_params && one.params == other.params) {
+            return Some(SAME_PARAMS);
+        }
+        let (one, other) = (one.of_message(), other.of_message());
+        if self.twins.contains(&one) || self.twins.contains(&other) {
+            return None;
+        }
+        self.look_into(one, normaliser);
+        self.look_into(other, normaliser);
+        let leaves = |message: &Message| self.candidates.get(message)?.leaves.as_ref();
+        let likeness = leaves(&one)?.likeness(leaves(&other)?);
+        match likeness {
+            VERY_ALIKE.. => Some(DETAIL),
+            ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
+            _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
+        }
+    }
+
+    fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
+        if let Some(candidate) = self.candidates.get_mut(&message) {
+            let reel = if candidate.is_left { &self.left } else { &self.right };
+            candidate.leaves.get_or_insert_with(|| Leaves::of(&reel.units[candidate.place], normaliser));
+        }
+    }
+
+    /// Aligns what belongs to the requests that have partners.
+    fn align_dependents(&mut self, normaliser: &Normaliser<'_>) {
+        let by_target = |reel: &Reel<'_>| {
+            let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for place in 0..reel.units.len() {
+                if let Some(target) = reel.target(place) {
+                    found.entry(target).or_default().push(place);
+                }
+            }
+            found
+        };
+        let (on_left, on_right) = (by_target(&self.left), by_target(&self.right));
+        for (target, left) in &on_left {
+            if let Some(right) = self.left.partner[*target].and_then(|partner| on_right.get(&partner)) {
+                self.align_parts(left, right, normaliser);
+            }
+        }
+    }
+
+    /// Pairs what has moved, of all that belongs to requests or of the rest.
+    fn find_moved(&mut self, normaliser: &Normaliser<'_>, of_requests: bool) {
+        // Two that changed places look like two changes; so what is not the same gets another chance.
+        let changed: Vec<_> = self.pairs().into_iter().filter(|pair| self.may_be_swapped(*pair, of_requests)).collect();
+        for (place, other) in &changed {
+            self.left.partner[*place] = None;
+            self.right.partner[*other] = None;
+        }
+        self.pair_unique(of_requests, Print::of_message);
+        self.pair_nearby(of_requests);
+        for (place, other) in changed {
+            if self.left.partner[place].is_none() && self.right.partner[other].is_none() {
+                self.pair(place, other);
+            }
+        }
+        self.pair_unique(of_requests, Print::of_params);
+        self.pair_changed_nearby(of_requests, normaliser);
+    }
+
+    /// Whether a pair says something else on either side.
+    fn may_be_swapped(&self, (left, right): (usize, usize), of_requests: bool) -> bool {
+        self.left.units[left].print.whole != self.right.units[right].print.whole
+            && self.left.target(left).is_some() == of_requests
+    }
+
+    /// Pairs units without partners that are the only ones of their stream, on either side, with the same key.
+    fn pair_unique(&mut self, of_requests: bool, by: fn(&Print) -> Message) {
+        let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
+        if lonely_left.is_empty() || lonely_right.is_empty() {
+            return;
+        }
+        let on_left = unique(&self.left, Some, by);
+        let on_right = unique(&self.right, |stream| self.streams.get(&stream).copied(), by);
+        for place in lonely_left {
+            let key = (by(&self.left.units[place].print), self.left.units[place].stream);
+            let (one, other) = (on_left.get(&key).copied().flatten(), on_right.get(&key).copied().flatten());
+            if let (Some(one), Some(other)) = (one, other)
+                && one == place
+                && self.right.partner[other].is_none()
+                && self.right.target(other).is_some() == of_requests
+            {
+                self.pair(one, other);
+            }
+        }
+    }
+
+    /// Pairs units without partners that say the same and were concurrent with what they moved past.
+    fn pair_nearby(&mut self, of_requests: bool) {
+        let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
+        let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
+        let mut same: HashMap<Message, Vec<usize>> = HashMap::new();
+        for (place, print) in
+            self.left.units.iter().map(|unit| &unit.print).enumerate().filter(|_| !lonely_right.is_empty())
+        {
+            let key = print.of_message();
+            if wanted.contains(&key) {
+                same.entry(key).or_default().push(place);
+            }
+        }
+        let ground = Ground::of(self);
+        let is_same = |place: usize, other: usize| {
+            self.left.units[place].print.of_message() == self.right.units[other].print.of_message()
+        };
+        for (place, other) in ground.nearest(&lonely_left, &lonely_right, is_same) {
+            if self.left.partner[place].is_some() || self.right.partner[other].is_some() {
+                continue;
+            }
+            let chain = self.shifted(&same[&self.left.units[place].print.of_message()], place, other);
+            let chain = chain.filter(|chain| chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1)));
+            for (place, other) in chain.unwrap_or_default() {
+                self.pair(place, other);
+            }
+        }
+    }
+
+    /// The pairs that arise when `left` and `right` get partners and those of the same units between them move up by
+    /// one: of equal units, an earlier one on the left is an earlier one on the right. `same` are the equal units of
+    /// the left. `None` where too many are between.
+    fn shifted(&self, same: &[usize], left: usize, right: usize) -> Option<Vec<(usize, usize)>> {
+        let at = same.binary_search(&left).ok()?;
+        let after = same[at + 1..].iter().map(|place| (*place, self.left.partner[*place]));
+        let before = same[..at].iter().rev().map(|place| (*place, self.left.partner[*place]));
+        let later: Vec<_> =
+            after.map_while(|(place, partner)| Some((place, partner.filter(|it| *it < right)?))).collect();
+        let earlier: Vec<_> =
+            before.map_while(|(place, partner)| Some((place, partner.filter(|it| *it > right)?))).collect();
+        let between = if later.is_empty() { earlier } else { later };
+        if between.len() > NEAR {
+            return None;
+        }
+        let lefts = std::iter::once(left).chain(between.iter().map(|pair| pair.0));
+        let rights = between.iter().map(|pair| pair.1).chain(std::iter::once(right));
+        Some(lefts.zip(rights).collect())
+    }
+
+    /// Pairs units without partners that have much in common and were concurrent with what they moved past.
+    fn pair_changed_nearby(&mut self, of_requests: bool, normaliser: &Normaliser<'_>) {
+        let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
+        let ground = Ground::of(self);
+        for (place, other) in ground.nearest(&lonely_left, &lonely_right, |_, _| true) {
+            let is_free = self.left.partner[place].is_none() && self.right.partner[other].is_none();
+            if is_free
+                && ground.may_swap(self, place, other)
+                && self.price(place, other, normaliser).is_some_and(|price| price <= DETAIL)
+            {
+                self.pair(place, other);
+            }
+        }
     }
 
     fn pair(&mut self, left: usize, right: usize) {
         self.left.partner[left] = Some(right);
         self.right.partner[right] = Some(left);
-        let (one, other) = (&self.left.prints[left], &self.right.prints[right]);
-        if one.whole == other.whole {
-            for (left, right) in one.ids.iter().zip(&other.ids) {
-                self.ids.accept(left, right);
-            }
-        }
     }
 
-    fn meet_by_likeness(&mut self, group: &Group, normaliser: &Normaliser<'_>) {
-        for (left, right) in group.left.chunks(WINDOW).zip(group.right.chunks(WINDOW)) {
-            let leaves = |units: &[Unit], places: &[usize]| -> Vec<_> {
-                places.iter().map(|place| leaves(&units[*place], normaliser)).collect()
-            };
-            let best = best_pairs(&leaves(self.left.units, left), &leaves(self.right.units, right));
-            best.into_iter().for_each(|(at, other)| self.pair(left[at], right[other]));
+    /// Notes which ids stand for each other, by the pairs that say the same otherwise.
+    fn match_ids(&mut self) {
+        for (left, right) in self.pairs() {
+            let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
+            if one.whole == other.whole {
+                for (left, right) in one.ids.iter().zip(&other.ids) {
+                    self.ids.accept(left, right);
+                }
+            }
         }
     }
 
@@ -271,56 +435,170 @@ impl<'a> Alignment<'a> {
     }
 }
 
-fn leaves(unit: &Unit, normaliser: &Normaliser<'_>) -> Vec<u64> {
-    let method = unit.method.as_deref();
-    let answer = unit.answer.as_ref().filter(|_| unit.kind == UnitKind::Orphan);
-    let sides = [
-        unit.params.as_ref().map(|text| (Side::Params, text)),
-        unit.line.as_ref().map(|text| (Side::Line, text)),
-        answer.map(|answer| (answer_side(answer.is_error), &answer.text)),
-    ];
-    let nodes = sides.into_iter().flatten().map(|(side, text)| normaliser.read(side, method, text));
-    nodes.flat_map(|node| node.leaves(LEAVES)).collect()
-}
-
-/// The pairs with the most in common that keep the order of both sides.
-fn best_pairs(left: &[Vec<u64>], right: &[Vec<u64>]) -> Vec<(usize, usize)> {
-    let width = right.len() + 1;
-    let worth: Vec<u32> =
-        left.iter().flat_map(|one| right.iter().map(|other| KINSHIP + likeness(one, other))).collect();
-    let pair = |at: usize, other: usize| worth[(at - 1) * right.len() + other - 1];
-    let mut best = vec![0u32; (left.len() + 1) * width];
-    for at in 1..=left.len() {
-        for other in 1..=right.len() {
-            let met = best[(at - 1) * width + other - 1] + pair(at, other);
-            best[at * width + other] = met.max(best[(at - 1) * width + other]).max(best[at * width + other - 1]);
+/// The units of a side by their key and stream; `None` where there are several.
+fn unique(
+    reel: &Reel<'_>,
+    stream_on_left: impl Fn(u32) -> Option<u32>,
+    by: fn(&Print) -> Message,
+) -> HashMap<(Message, u32), Option<usize>> {
+    let mut found = HashMap::new();
+    for (place, print) in reel.units.iter().map(|unit| &unit.print).enumerate() {
+        if let Some(stream) = stream_on_left(reel.units[place].stream) {
+            found.entry((by(print), stream)).and_modify(|known| *known = None).or_insert(Some(place));
         }
     }
-    let (mut at, mut other) = (left.len(), right.len());
-    let mut pairs = Vec::new();
-    while at > 0 && other > 0 {
-        let here = best[at * width + other];
-        let (up, back) = (best[(at - 1) * width + other], best[at * width + other - 1]);
-        if here == best[(at - 1) * width + other - 1] + pair(at, other) {
-            at -= 1;
-            other -= 1;
-            pairs.push((at, other));
-        } else if up > back || (up == back && left[at - 1] <= right[other - 1]) {
-            // Equal ways are told apart by content, so that swapping the sides swaps the outcome.
-            at -= 1;
-        } else {
-            other -= 1;
-        }
-    }
-    pairs
+    found
 }
 
-/// How much two sorted lists have in common, out of 1000.
-fn likeness(one: &[u64], other: &[u64]) -> u32 {
+/// What exactly one unit of either side says.
+fn twins(left: &Reel<'_>, right: &Reel<'_>) -> HashSet<Message> {
+    let counts = |reel: &Reel<'_>| {
+        let mut counts: HashMap<Message, usize> = HashMap::new();
+        reel.units.iter().for_each(|unit| *counts.entry(unit.print.of_message()).or_default() += 1);
+        counts
+    };
+    let on_right = counts(right);
+    let on_left = counts(left).into_iter();
+    on_left.filter(|(message, count)| *count == 1 && on_right.get(message) == Some(&1)).map(|it| it.0).collect()
+}
+
+/// What is said more often on one side.
+fn unbalanced(left: &[Unit], right: &[Unit]) -> HashSet<Message> {
+    let mut more: HashMap<Message, isize> = HashMap::new();
+    left.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() += 1);
+    right.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() -= 1);
+    more.into_iter().filter(|(_, count)| *count != 0).map(|(message, _)| message).collect()
+}
+
+/// The streams of a recording, in the order in which they began.
+fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
+    let mut known = HashSet::new();
+    reel.units.iter().map(|unit| unit.stream).filter(|stream| known.insert(*stream)).collect()
+}
+
+/// For streams of the right, the stream of the left that shares the most distinctive units with it, else the one that
+/// began as the same of its side's.
+fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
+    let (on_left, on_right) = (streams_of(left), streams_of(right));
+    if on_left.len() == 1 && on_right.len() == 1 {
+        return HashMap::from([(on_right[0], on_left[0])]);
+    }
+    let once = |reel: &Reel<'_>| {
+        let mut found: HashMap<u64, Option<u32>> = HashMap::new();
+        for place in 0..reel.units.len() {
+            let stream = Some(reel.units[place].stream);
+            found.entry(reel.token(place)).and_modify(|known| *known = None).or_insert(stream);
+        }
+        found
+    };
+    let known = once(left);
+    let mut votes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for (token, stream) in once(right) {
+        if let (Some(other), Some(Some(stream_on_left))) = (stream, known.get(&token)) {
+            *votes.entry((other, *stream_on_left)).or_default() += 1;
+        }
+    }
+    let rank = |streams: &[u32], stream: u32| streams.iter().position(|known| *known == stream);
+    let mut votes: Vec<_> = votes.into_iter().collect();
+    votes.sort_by_key(|((other, one), count)| {
+        (std::cmp::Reverse(*count), rank(&on_left, *one).max(rank(&on_right, *other)), rank(&on_left, *one))
+    });
+    let mut partner: HashMap<u32, u32> = HashMap::new();
+    let mut taken: HashSet<u32> = HashSet::new();
+    for ((other, one), _) in votes {
+        if !partner.contains_key(&other) && taken.insert(one) {
+            partner.insert(other, one);
+        }
+    }
+    let free_left: Vec<_> = on_left.into_iter().filter(|stream| !taken.contains(stream)).collect();
+    let free_right = on_right.into_iter().filter(|stream| !partner.contains_key(stream)).collect::<Vec<_>>();
+    partner.extend(free_right.into_iter().zip(free_left));
+    partner
+}
+
+/// Where each unit of one side would stand on the other.
+struct Ground {
+    /// For each unit of the left, the partner of the last unit before it that has one.
+    on_right: Vec<usize>,
+    /// The same for the right.
+    on_left: Vec<usize>,
+}
+
+impl Ground {
+    fn of(it: &Alignment<'_>) -> Self {
+        let follow = |reel: &Reel<'_>| {
+            let mut last = 0;
+            reel.partner
+                .iter()
+                .map(|partner| {
+                    last = partner.unwrap_or(last);
+                    last
+                })
+                .collect()
+        };
+        Self { on_right: follow(&it.left), on_left: follow(&it.right) }
+    }
+
+    /// How far a unit of the left would have moved to be one of the right.
+    fn distance(&self, left: usize, right: usize) -> usize {
+        self.on_left[right].abs_diff(left) + self.on_right[left].abs_diff(right)
+    }
+
+    /// Whether a unit of the left may be one of the right because it is concurrent, on either side, with everything
+    /// between the two places.
+    fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize) -> bool {
+        let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
+            // The goal is the unit after which it would stand.
+            let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
+            passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between))
+        };
+        passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left])
+    }
+
+    /// The pairs of some units that are near each other, out of ascending places of either side: nearest first.
+    fn nearest(&self, left: &[usize], right: &[usize], may_be: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for place in left {
+            let here = self.on_right[*place];
+            let from = right.partition_point(|other| *other + NEAR < here);
+            let to = right.partition_point(|other| *other <= here + NEAR);
+            let others = right[from..to].iter().filter(|other| may_be(*place, **other));
+            found.extend(others.map(|other| (self.distance(*place, *other), *place, *other)));
+        }
+        found.sort_unstable();
+        found.into_iter().map(|(_, place, other)| (place, other)).collect()
+    }
+}
+
+/// What similarity is measured by: hashes of a unit's leaves, sorted.
+struct Leaves {
+    params: Vec<u64>,
+    all: Vec<u64>,
+}
+
+impl Leaves {
+    fn of(unit: &Unit, normaliser: &Normaliser<'_>) -> Self {
+        let method = unit.method.as_deref();
+        let leaves = |side: Side, text: &[u8]| normaliser.read(side, method, text).leaves(LEAVES);
+        let params = unit.params.as_ref().map(|text| leaves(Side::Params, text)).unwrap_or_default();
+        let line = unit.line.as_ref().map(|text| leaves(Side::Line, text)).unwrap_or_default();
+        let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));
+        let mut all = [&params[..], &line, &answer.unwrap_or_default()].concat();
+        all.sort_unstable();
+        Self { params, all }
+    }
+
+    /// How much two units have in common, in what was asked or in all of it, out of 1000.
+    fn likeness(&self, other: &Self) -> usize {
+        let all = likeness(&self.all, &other.all);
+        let has_params = !self.params.is_empty() || !other.params.is_empty();
+        if has_params { all.max(likeness(&self.params, &other.params)) } else { all }
+    }
+}
+
+/// How much two sorted lists have in common, out of 1000; two empty ones are the same.
+fn likeness(one: &[u64], other: &[u64]) -> usize {
     let total = one.len() + other.len();
-    if total == 0 {
-        return 1000;
-    }
     let (mut at, mut across, mut common) = (0, 0, 0usize);
     while at < one.len() && across < other.len() {
         match one[at].cmp(&other[across]) {
@@ -333,25 +611,12 @@ fn likeness(one: &[u64], other: &[u64]) -> u32 {
             }
         }
     }
-    // Squared, so that one close match outweighs two that share no more than their tool's name.
-    let shared = 2000 * common / total;
-    u32::try_from(shared * shared / 1000).unwrap_or(1000)
+    (2000 * common).checked_div(total).unwrap_or(1000)
 }
 
 /// The places in `pairs` that are out of order: all but a longest run in which the right side ascends too.
 pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> HashSet<usize> {
-    let mut tails: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    for (place, pair) in pairs.iter().enumerate() {
-        let at = tails.partition_point(|tail| pairs[*tail].1 < pair.1);
-        before.push(at.checked_sub(1).map(|at| tails[at]));
-        if at == tails.len() { tails.push(place) } else { tails[at] = place }
-    }
-    let mut moved: HashSet<usize> = (0..pairs.len()).collect();
-    let mut next = tails.last().copied();
-    while let Some(place) = next {
-        moved.remove(&place);
-        next = before[place];
-    }
-    moved
+    let numbered: Vec<_> = pairs.iter().enumerate().map(|(place, pair)| (place, pair.1)).collect();
+    let kept: HashSet<usize> = sequence::ascending(&numbered).into_iter().map(|(place, _)| place).collect();
+    (0..pairs.len()).filter(|place| !kept.contains(place)).collect()
 }

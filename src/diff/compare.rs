@@ -1,8 +1,8 @@
 //! What changed inside a pair of units, and the report over all of them.
 
 use super::Options;
-use super::align::{self, Alignment, Correspondence, answer_side};
-use super::exchange::Unit;
+use super::align::{self, Alignment, Correspondence};
+use super::exchange::{Recording, Unit};
 use super::node::{Node, quote};
 use super::normalise::Normaliser;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Place, Report, Side, Status, UnitDiff};
@@ -16,16 +16,49 @@ const LONGEST: usize = 8000;
 /// Unchanged lines shown around changed ones.
 const CONTEXT: usize = 2;
 
-/// Tells what differs between two recordings.
-pub fn compare(left: &[Unit], right: &[Unit], options: &Options) -> Report {
+/// The units whose texts a comparison misses, by the numbers of the events that they begin with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// On the left.
+    pub left: HashSet<u64>,
+    /// On the right.
+    pub right: HashSet<u64>,
+}
+
+impl Missing {
+    /// Notes those of two units that have no texts; says whether both have theirs.
+    fn look(&mut self, left: &Unit, right: &Unit) -> bool {
+        self.left.extend((!left.has_texts).then_some(left.seq));
+        self.right.extend((!right.has_texts).then_some(right.seq));
+        left.has_texts && right.has_texts
+    }
+
+    fn is_empty(&self) -> bool {
+        self.left.is_empty() && self.right.is_empty()
+    }
+}
+
+/// Tells what differs between two recordings that were collected with the same options.
+///
+/// # Errors
+///
+/// The texts that it must look into and that the recordings do not have ([`Recording::fill`] adds them).
+pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result<Report, Missing> {
+    let (left, right) = (&left.units[..], &right.units[..]);
+    let mut alignment = align::outline(left, right);
+    let [on_left, on_right] = alignment.without_texts();
+    let mut missing = Missing { left: on_left, right: on_right };
+    if !missing.is_empty() {
+        return Err(missing);
+    }
     let normaliser = Normaliser::new(options);
-    let mut alignment = align::align(left, right, &normaliser);
+    alignment.find_partners(&normaliser);
     let pairs = alignment.pairs();
     let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
     let mut report = Report::default();
     let mut found: Vec<((usize, usize), UnitDiff)> = Vec::new();
     for (at, (one, other)) in pairs.into_iter().enumerate() {
-        let changes = changes_of_pair(&mut alignment, one, other, &normaliser, options);
+        let changes = changes_of_pair(&mut alignment, one, other, &normaliser, options, &mut missing);
         let (status, count) = match (changes.is_empty(), moved.contains(&at)) {
             (true, false) => (None, &mut report.same),
             (true, true) => (Some(Status::Moved), &mut report.moved),
@@ -37,6 +70,9 @@ pub fn compare(left: &[Unit], right: &[Unit], options: &Options) -> Report {
             let unit = describe(status, &alignment.left.units[one], Some(left), Some(right));
             found.push(((one, 0), UnitDiff { moved: moved.contains(&at), changes, ..unit }));
         }
+    }
+    if !missing.is_empty() {
+        return Err(missing);
     }
     for (place, unit) in left.iter().enumerate().filter(|(place, _)| alignment.left.partner[*place].is_none()) {
         report.only_left += 1;
@@ -54,7 +90,7 @@ pub fn compare(left: &[Unit], right: &[Unit], options: &Options) -> Report {
     }
     found.sort_by_key(|(place, _)| *place);
     report.units = found.into_iter().map(|(_, unit)| unit).collect();
-    report
+    Ok(report)
 }
 
 fn describe(status: Status, unit: &Unit, left: Option<Place>, right: Option<Place>) -> UnitDiff {
@@ -62,8 +98,8 @@ fn describe(status: Status, unit: &Unit, left: Option<Place>, right: Option<Plac
         status,
         kind: unit.kind,
         direction: unit.direction,
-        method: unit.method.clone(),
-        subject: unit.subject.clone(),
+        method: unit.method.as_deref().map(str::to_owned),
+        subject: unit.subject.as_deref().map(str::to_owned),
         left,
         right,
         moved: false,
@@ -77,10 +113,11 @@ fn changes_of_pair(
     right: usize,
     normaliser: &Normaliser<'_>,
     options: &Options,
+    missing: &mut Missing,
 ) -> Vec<Change> {
     let refer_alike = alignment.refer_alike(left, right);
-    let (one, other) = (&alignment.left.prints[left], &alignment.right.prints[right]);
     let (unit, twin) = (&alignment.left.units[left], &alignment.right.units[right]);
+    let (one, other) = (&unit.print, &twin.print);
     let ids = &mut alignment.ids;
     let same_text = one.whole == other.whole;
     // Payloads are read again only where there is something to find.
@@ -90,11 +127,15 @@ fn changes_of_pair(
             return Vec::new();
         }
     }
+    if !missing.look(unit, twin) {
+        return Vec::new();
+    }
     let mut comparer =
         Comparer { options, ids, refer_alike, side: Side::Envelope, place: String::new(), changes: Vec::new() };
     if options.keep_ids && unit.id != twin.id {
         comparer.place.push_str("/id");
-        comparer.change(ChangeKind::Changed, unit.id.clone(), twin.id.clone());
+        let text = |id: &Option<Box<str>>| id.as_deref().map(str::to_owned);
+        comparer.change(ChangeKind::Changed, text(&unit.id), text(&twin.id));
         comparer.place.clear();
     }
     for side in [Side::Params, Side::Line, Side::Result, Side::Error] {
@@ -115,7 +156,7 @@ fn text_of(unit: &Unit, side: Side) -> Option<&[u8]> {
         Side::Line => unit.line.as_deref(),
         Side::Result | Side::Error => {
             let answer = unit.answer.as_ref()?;
-            (answer_side(answer.is_error) == side).then_some(&*answer.text)
+            (answer.side() == side).then_some(&*answer.text)
         }
     }
 }

@@ -1,12 +1,17 @@
 //! A reel's events as units: what is compared with what. A unit is a call with its answer, a notification, an answer
 //! that nobody asked for, or a line that is no message.
 
+use super::normalise::Normaliser;
+use super::print::Print;
+use super::report::Side;
+use super::{Options, print};
 use crate::extension;
 use crate::protocol::{MethodSpec, catalogue};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,8 +50,15 @@ pub struct Answer {
     pub time: i64,
     /// Whether it is an error.
     pub is_error: bool,
-    /// The text of its result or error.
+    /// The text of its result or error; empty if the unit's texts were not kept.
     pub text: Box<[u8]>,
+}
+
+impl Answer {
+    /// Which part of the unit it is.
+    pub(super) fn side(&self) -> Side {
+        if self.is_error { Side::Error } else { Side::Result }
+    }
 }
 
 /// One thing that was said in a conversation.
@@ -57,18 +69,22 @@ pub struct Unit {
     /// Which way it went; for a call, the way of the request.
     pub direction: Direction,
     /// Its method.
-    pub method: Option<String>,
+    pub method: Option<Arc<str>>,
     /// What it is about: a tool's name, a resource's URI; for what belongs to a request (progress, a cancellation),
     /// that request's method and subject.
-    pub subject: Option<String>,
+    pub subject: Option<Arc<str>>,
     /// The subject is an id that every run chooses anew; units are not told apart by it.
     pub subject_is_volatile: bool,
-    /// The JSON text of its id.
-    pub id: Option<String>,
+    /// The JSON text of its id, if ids are compared by value.
+    pub id: Option<Box<str>>,
+    /// The stream that it went over.
+    pub stream: u32,
     /// The event's number.
     pub seq: u64,
     /// Nanoseconds since the reel's clock base.
     pub time: i64,
+    /// Whether its texts (params, answer, line) were kept.
+    pub has_texts: bool,
     /// The text of its params.
     pub params: Option<Box<[u8]>>,
     /// Its answer; for an orphan, the orphan itself.
@@ -77,6 +93,8 @@ pub struct Unit {
     pub line: Option<Box<[u8]>>,
     /// The number of the request that it belongs to by its `requestId` or `progressToken`.
     pub refers: Option<u64>,
+    /// What it is compared by before its texts are looked at.
+    pub(super) print: Print,
 }
 
 impl Unit {
@@ -94,14 +112,45 @@ impl Unit {
             subject: None,
             subject_is_volatile: false,
             id: None,
+            stream: event.header.stream,
             seq: event.header.seq,
             time: event.header.time,
+            has_texts: false,
             params: None,
             answer: None,
             line: None,
             refers: None,
+            print: Print::default(),
         }
     }
+}
+
+/// The units of one reel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// The units, in the order in which they began.
+    pub units: Vec<Unit>,
+}
+
+impl Recording {
+    /// Takes over the texts that another pass over the same reel has kept.
+    pub fn fill(&mut self, pass: Self) {
+        for (unit, again) in self.units.iter_mut().zip(pass.units) {
+            if again.has_texts && unit.seq == again.seq {
+                let print = std::mem::take(&mut unit.print);
+                *unit = Unit { print, ..again };
+            }
+        }
+    }
+}
+
+/// Which texts a collector keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Keep {
+    All,
+    None,
+    /// Those of the units that begin with these events.
+    Only(HashSet<u64>),
 }
 
 /// Where a method's params name the request that a message belongs to.
@@ -110,46 +159,114 @@ pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
 
-/// The space a reference points into: who asked, and whether by id or by token.
-type Handle = (Direction, bool, IdKey);
+/// The space a reference points into: the stream, who asked, and whether by id or by token.
+type Handle = (u32, Direction, bool, IdKey);
 
 /// Collects the events of one reel, fed in order.
-#[derive(Debug, Default)]
-pub struct Collector {
+#[derive(Debug)]
+pub struct Collector<'o> {
+    normaliser: Normaliser<'o>,
+    keeps_ids: bool,
+    keep: Keep,
+    with_stderr: bool,
     units: Vec<Unit>,
     open: Pairing<usize>,
-    /// The latest request of each id and each progress token. Streams do not matter here: over HTTP, progress may come
-    /// on another stream than the answer.
+    /// The latest request of each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
-    keep_stderr: bool,
+    /// Methods and subjects, each once.
+    names: HashSet<Arc<str>>,
     stderr: Option<Unit>,
 }
 
-impl Collector {
-    /// A collector that also makes one unit of all that was written to standard error.
-    pub fn with_stderr() -> Self {
-        Self { keep_stderr: true, ..Self::default() }
+impl<'o> Collector<'o> {
+    /// A collector that keeps all texts.
+    pub fn new(options: &'o Options) -> Self {
+        Self {
+            normaliser: Normaliser::new(options),
+            keeps_ids: options.keep_ids,
+            keep: Keep::All,
+            with_stderr: false,
+            units: Vec::new(),
+            open: Pairing::default(),
+            handles: HashMap::default(),
+            names: HashSet::new(),
+            stderr: None,
+        }
+    }
+
+    /// Keeps no texts: the recording takes little memory, and [`compare`](super::compare()) says which texts it misses.
+    pub fn without_texts(mut self) -> Self {
+        self.keep = Keep::None;
+        self
+    }
+
+    /// Keeps the texts of the units that begin with these events, for [`Recording::fill`].
+    pub fn only_texts_of(mut self, seqs: HashSet<u64>) -> Self {
+        self.keep = Keep::Only(seqs);
+        self
+    }
+
+    /// Also makes one unit of all that was written to standard error.
+    pub fn with_stderr(mut self, with_stderr: bool) -> Self {
+        self.with_stderr = with_stderr;
+        self
     }
 
     /// Takes one event in.
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
             EventKind::Message => self.take_text(event, event.body(), false),
-            EventKind::Stderr if self.keep_stderr => self.take_stderr(event),
+            EventKind::Stderr if self.with_stderr => self.take_stderr(event),
             _ => {}
         }
     }
 
-    /// The units, in the order in which they began.
-    pub fn finish(mut self) -> Vec<Unit> {
-        self.units.extend(self.stderr);
-        self.units
+    /// The recording.
+    pub fn finish(mut self) -> Recording {
+        if let Some(mut unit) = self.stderr.take() {
+            let text = unit.line.take().unwrap_or_default();
+            self.print(&mut unit, Side::Line, &text);
+            unit.line = Some(text);
+            self.units.push(unit);
+        }
+        for unit in &mut self.units {
+            unit.print.key = print::key(unit);
+        }
+        Recording { units: self.units }
+    }
+
+    fn keeps(&self, seq: u64) -> bool {
+        match &self.keep {
+            Keep::All => true,
+            Keep::None => false,
+            Keep::Only(seqs) => seqs.contains(&seq),
+        }
+    }
+
+    /// Notes what one part of a unit says.
+    fn print(&self, unit: &mut Unit, side: Side, text: &[u8]) {
+        // The second pass has the prints of the first.
+        if !matches!(self.keep, Keep::Only(_)) {
+            let node = self.normaliser.read(side, unit.method.as_deref(), text);
+            let fingerprint = self.normaliser.fingerprint(&node, &mut unit.print.ids);
+            unit.print.add(side, fingerprint);
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        name
     }
 
     fn take_stderr(&mut self, event: &Event<'_>) {
         let unit = self.stderr.get_or_insert_with(|| Unit::new(UnitKind::Stderr, Direction::ServerToClient, event));
         let mut text = unit.line.take().unwrap_or_default().into_vec();
         text.extend_from_slice(event.payload);
+        unit.has_texts = true;
         unit.line = Some(text.into());
     }
 
@@ -165,7 +282,9 @@ impl Collector {
             MessageKind::Result | MessageKind::Error => self.take_answer(event, direction, &envelope),
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
-                unit.line = Some(text.into());
+                self.print(&mut unit, Side::Line, text);
+                unit.has_texts = self.keeps(unit.seq);
+                unit.line = unit.has_texts.then(|| text.into());
                 self.units.push(unit);
             }
         }
@@ -176,56 +295,71 @@ impl Collector {
         let kind = if is_request { UnitKind::Request } else { UnitKind::Notification };
         let mut unit = Unit::new(kind, direction, event);
         let method = envelope.method.as_deref().unwrap_or_default();
-        unit.method = Some(method.to_owned());
-        unit.params = envelope.params.map(Into::into);
-        unit.id = envelope.id.map(id_text);
+        unit.method = Some(self.name(method));
+        unit.id = envelope.id.filter(|_| self.keeps_ids).map(id_text);
+        unit.has_texts = self.keeps(unit.seq);
+        if let Some(params) = envelope.params {
+            self.print(&mut unit, Side::Params, params);
+            unit.params = unit.has_texts.then(|| params.into());
+        }
         if let (Some(spec), Some(params)) = (extension::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
         let place = self.units.len();
         if let (true, Some(id)) = (is_request, envelope.id) {
             self.open.ask(event.header.stream, direction, id.key(), place);
-            self.handles.insert((direction, false, id.key()), place);
+            self.handles.insert((unit.stream, direction, false, id.key()), place);
         }
         let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
         if let (true, Some(token)) = (is_request, token) {
-            self.handles.insert((direction, true, Id(token).key()), place);
+            self.handles.insert((unit.stream, direction, true, Id(token).key()), place);
         }
         self.units.push(unit);
     }
 
-    fn name_subject(&self, unit: &mut Unit, spec: &MethodSpec, params: &[u8]) {
+    fn name_subject(&mut self, unit: &mut Unit, spec: &MethodSpec, params: &[u8]) {
         let Some(subject) = catalogue::subject(spec, params) else { return };
         let Some(place) = reference_place(spec.name) else {
             unit.subject_is_volatile = super::volatile::is_subject_volatile(spec, &subject);
-            unit.subject = Some(subject.into_owned());
+            unit.subject = Some(self.name(&subject));
             return;
         };
         // Only a cancellation comes from the side that asked; progress and chunks come from the other one.
         let asker = if spec.name == "notifications/cancelled" { unit.direction } else { unit.direction.reversed() };
         let by_token = place.last() == Some(&"progressToken");
         let target = json::at_path(params, place)
-            .and_then(|text| self.handles.get(&(asker, by_token, Id(text).key())))
+            .and_then(|text| self.handles.get(&(unit.stream, asker, by_token, Id(text).key())))
             .and_then(|place| self.units.get(*place));
         unit.refers = target.map(|target| target.seq);
         unit.subject_is_volatile = target.is_none();
-        unit.subject = Some(target.map_or_else(|| subject.into_owned(), label));
+        let label = target.map_or_else(|| subject.into_owned(), label);
+        unit.subject = Some(self.name(&label));
     }
 
     fn take_answer(&mut self, event: &Event<'_>, direction: Direction, envelope: &Envelope<'_>) {
         let is_error = envelope.kind == MessageKind::Error;
-        let text = if is_error { envelope.error } else { envelope.result };
-        let answer =
-            Answer { seq: event.header.seq, time: event.header.time, is_error, text: text.unwrap_or_default().into() };
+        let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
+        let mut answer = Answer { seq: event.header.seq, time: event.header.time, is_error, text: Box::default() };
         let asked = envelope.id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
-        if let Some(unit) = asked.and_then(|place| self.units.get_mut(place)) {
-            unit.answer = Some(answer);
-            return;
+        let asked = asked.filter(|place| *place < self.units.len());
+        let mut unit = match asked {
+            Some(place) => std::mem::replace(&mut self.units[place], Unit::new(UnitKind::Orphan, direction, event)),
+            None => {
+                let mut orphan = Unit::new(UnitKind::Orphan, direction, event);
+                orphan.id = envelope.id.filter(|_| self.keeps_ids).map(id_text);
+                orphan.has_texts = self.keeps(orphan.seq);
+                orphan
+            }
+        };
+        self.print(&mut unit, answer.side(), text);
+        if unit.has_texts {
+            answer.text = text.into();
         }
-        let mut unit = Unit::new(UnitKind::Orphan, direction, event);
-        unit.id = envelope.id.map(id_text);
         unit.answer = Some(answer);
-        self.units.push(unit);
+        match asked {
+            Some(place) => self.units[place] = unit,
+            None => self.units.push(unit),
+        }
     }
 }
 
@@ -238,6 +372,6 @@ fn label(target: &Unit) -> String {
     }
 }
 
-fn id_text(id: Id<'_>) -> String {
-    String::from_utf8_lossy(id.0).into_owned()
+fn id_text(id: Id<'_>) -> Box<str> {
+    String::from_utf8_lossy(id.0).into()
 }

@@ -87,8 +87,8 @@ impl Node {
         }
     }
 
-    /// Hashes of the tree's leaves, each with the names above it, and of the words of its longer texts: what similarity
-    /// is measured by. Sorted, and no more than `most` of them.
+    /// Hashes of the tree's leaves, each with the names above it, of these names alone, and of the words of its longer
+    /// texts: what similarity is measured by. Sorted, and about `most` of them at most.
     pub fn leaves(&self, most: usize) -> Vec<u64> {
         let mut found = Vec::new();
         self.collect_leaves(0, most, &mut found);
@@ -108,6 +108,7 @@ impl Node {
             }
             Self::Json { inner, .. } => inner.collect_leaves(above, most, found),
             leaf => {
+                found.push(above);
                 found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
                 let text = leaf.words();
                 let room = most.saturating_sub(found.len());

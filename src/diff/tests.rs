@@ -6,11 +6,14 @@ use serde_json::{Value, json};
 
 /// Units from lines that begin with `>` (to the server), `<` (to the client) or `!` (standard error).
 fn units(lines: &[impl AsRef<str>]) -> Vec<Unit> {
-    units_at(lines, 0)
+    recorded(lines, 0, &Options::default()).units
 }
 
-fn units_at(lines: &[impl AsRef<str>], start: i64) -> Vec<Unit> {
-    let mut collector = Collector::with_stderr();
+fn recorded(lines: &[impl AsRef<str>], start: i64, options: &Options) -> Recording {
+    collected(lines, start, Collector::new(options).with_stderr(true))
+}
+
+fn collected(lines: &[impl AsRef<str>], start: i64, mut collector: Collector<'_>) -> Recording {
     for (seq, line) in lines.iter().enumerate() {
         let (mark, text) = line.as_ref().split_at(1);
         feed(&mut collector, seq as u64, start + 1000 * seq as i64, mark, text.as_bytes(), Framing::Lf);
@@ -18,7 +21,7 @@ fn units_at(lines: &[impl AsRef<str>], start: i64) -> Vec<Unit> {
     collector.finish()
 }
 
-fn feed(collector: &mut Collector, seq: u64, time: i64, mark: &str, payload: &[u8], framing: Framing) {
+fn feed(collector: &mut Collector<'_>, seq: u64, time: i64, mark: &str, payload: &[u8], framing: Framing) {
     let direction = if mark == ">" { Direction::ClientToServer } else { Direction::ServerToClient };
     let kind = if mark == "!" { EventKind::Stderr } else { EventKind::Message };
     let header = EventHeader {
@@ -41,7 +44,7 @@ fn diff(left: &[impl AsRef<str>], right: &[impl AsRef<str>]) -> Report {
 }
 
 fn diff_with(left: &[impl AsRef<str>], right: &[impl AsRef<str>], options: &Options) -> Report {
-    compare(&units(left), &units(right), options)
+    compare(&recorded(left, 0, options), &recorded(right, 0, options), options).expect("all texts")
 }
 
 fn ask(id: impl Into<Value>, tool: &str, arguments: Value) -> String {
@@ -86,6 +89,8 @@ fn strict(change: impl FnOnce(&mut Options)) -> Options {
     options
 }
 
+static OPTIONS: std::sync::LazyLock<Options> = std::sync::LazyLock::new(Options::default);
+
 const ONE: &str = "11111111-1111-4111-8111-111111111111";
 const TWO: &str = "22222222-2222-4222-8222-222222222222";
 
@@ -117,7 +122,7 @@ fn events_become_units() {
 fn framings_carry_the_same_message() {
     let body = ask(1, "echo", json!({}))[1..].to_owned();
     let collect = |payload: String, framing| {
-        let mut collector = Collector::default();
+        let mut collector = Collector::new(&OPTIONS);
         feed(&mut collector, 0, 0, ">", payload.as_bytes(), framing);
         collector.finish()
     };
@@ -340,11 +345,11 @@ fn what_is_no_json_is_compared_as_bytes() {
     let change = &report.units[0].changes[0];
     assert_eq!((change.side, change.left.as_deref()), (Side::Line, Some(r#""{\"a\":""#)));
     let broken = |byte: u8| {
-        let mut collector = Collector::default();
+        let mut collector = Collector::new(&OPTIONS);
         feed(&mut collector, 0, 0, "<", &[b'{', byte], Framing::Lf);
         collector.finish()
     };
-    let report = compare(&broken(0xfe), &broken(0xff), &Options::default());
+    let report = compare(&broken(0xfe), &broken(0xff), &Options::default()).expect("all texts");
     let change = &report.units[0].changes[0];
     assert_eq!((change.left.as_deref(), change.right.as_deref()), (Some(r#""{\\xfe""#), Some(r#""{\\xff""#)));
     assert!(diff(&["<{\"a\":"], &["<{\"a\":"]).is_empty());
@@ -463,6 +468,13 @@ fn lines<'e>(session: impl IntoIterator<Item = &'e (usize, Exchange)>, run: &Run
     lines
 }
 
+/// The exchanges of a session, each with arguments of its own: of equal ones, one that moved far is another one.
+fn distinct(session: Vec<Exchange>) -> Vec<(usize, Exchange)> {
+    let mut session = numbered(session);
+    session.iter_mut().for_each(|(n, exchange)| exchange.arguments["n"] = json!(*n));
+    session
+}
+
 fn numbered(session: Vec<Exchange>) -> Vec<(usize, Exchange)> {
     session.into_iter().enumerate().collect()
 }
@@ -496,18 +508,19 @@ proptest! {
 
     #[test]
     fn new_ids_times_and_order_are_no_difference(
-        (session, shuffled) in any_session().prop_map(numbered).prop_flat_map(|session| {
+        (session, shuffled) in any_session().prop_map(distinct).prop_flat_map(|session| {
             (Just(session.clone()), Just(session).prop_shuffle())
         }),
         renames in any::<bool>(),
     ) {
         let run = if renames { &SECOND } else { &FIRST };
-        let left = units(&lines(&session, &FIRST));
-        let right = units_at(&lines(&session, run), 1 << 40);
-        let report = compare(&left, &right, &strict(|options| options.order = true));
+        let options = strict(|options| options.order = true);
+        let left = recorded(&lines(&session, &FIRST), 0, &options);
+        let right = recorded(&lines(&session, run), 1 << 40, &options);
+        let report = compare(&left, &right, &options).expect("all texts");
         prop_assert!(report.is_empty(), "{:?}", report);
-        let right = units_at(&lines(&shuffled, run), 1 << 40);
-        let report = compare(&left, &right, &Options::default());
+        let right = recorded(&lines(&shuffled, run), 1 << 40, &options);
+        let report = compare(&left, &right, &Options::default()).expect("all texts");
         prop_assert!(report.is_empty(), "{:?}", report);
     }
 
@@ -539,14 +552,40 @@ proptest! {
 
     #[test]
     fn swapping_the_sides_swaps_the_report(one in any_session(), other in any_session()) {
-        let one = units(&lines(&numbered(one), &FIRST));
-        let other = units(&lines(&numbered(other), &SECOND));
-        let there = compare(&one, &other, &Options::default());
-        let back = compare(&other, &one, &Options::default());
+        let options = Options::default();
+        let one = recorded(&lines(&numbered(one), &FIRST), 0, &options);
+        let other = recorded(&lines(&numbered(other), &SECOND), 0, &options);
+        let there = compare(&one, &other, &options).expect("all texts");
+        let back = compare(&other, &one, &options).expect("all texts");
         prop_assert_eq!((there.only_left, there.only_right), (back.only_right, back.only_left));
-        prop_assert_eq!(there.only_left + there.changed + there.same, one.len());
-        prop_assert_eq!(there.only_right + there.changed + there.same, other.len());
+        prop_assert_eq!(there.only_left + there.changed + there.same, one.units.len());
+        prop_assert_eq!(there.only_right + there.changed + there.same, other.units.len());
         let _ = there.to_json();
+    }
+
+    #[test]
+    fn texts_that_are_missing_are_asked_for(one in any_session(), other in any_session(), keep_ids in any::<bool>()) {
+        let options = strict(|options| options.keep_ids = keep_ids);
+        let sides = [lines(&numbered(one), &FIRST), lines(&numbered(other), &SECOND)];
+        let whole = sides.each_ref().map(|side| recorded(side, 0, &options));
+        let [mut left, mut right] =
+            sides.each_ref().map(|side| collected(side, 0, Collector::new(&options).with_stderr(true).without_texts()));
+        let mut passes = 0;
+        let report = loop {
+            match compare(&left, &right, &options) {
+                Ok(report) => break report,
+                Err(missing) => {
+                    passes += 1;
+                    prop_assert!(passes <= 3);
+                    for (recording, seqs, side) in
+                        [(&mut left, missing.left, &sides[0]), (&mut right, missing.right, &sides[1])]
+                    {
+                        recording.fill(collected(side, 0, Collector::new(&options).with_stderr(true).only_texts_of(seqs)));
+                    }
+                }
+            }
+        };
+        prop_assert_eq!(report, compare(&whole[0], &whole[1], &options).expect("all texts"));
     }
 
     #[test]

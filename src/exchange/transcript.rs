@@ -4,12 +4,18 @@
 //! Only reading: a transcript keeps less than a reel does. A message that stands as a JSON value is taken with the
 //! bytes of the line, which need not be those of the wire.
 
+mod http;
+
+pub use http::Redaction;
+
 use super::jsonl::JsonlError;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
-use crate::wire::{Direction, Framing, json};
+use crate::wire::sse::SseEvent;
+use crate::wire::{Direction, Envelope, Framing, json};
+use http::{Head, Sessions, Start};
 use jiff::Timestamp;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::io::BufRead;
 
 /// The longest line that is read, in bytes.
@@ -23,7 +29,8 @@ const LINE_LIMIT: u64 = 1 << 30;
 /// - what crossed: `raw` or `text` (a string: the line as it stood), `msg` or `message` (a JSON value; a string is as
 ///   above, since no message is one), or `sse` (the lines of one server-sent event);
 /// - over HTTP, `conn` (which connection) and `http` (a head): a client's head begins an exchange, to which all belongs
-///   that follows on its connection. There, a body or an event that is no JSON text is no message.
+///   that follows on its connection. Heads, bodies and events that are no messages become what a recording has of them,
+///   and each session has a stream of its own.
 ///
 /// A line that carries nothing of these stays whole as a note, so that nothing is lost.
 pub struct Reader<R: BufRead> {
@@ -36,19 +43,37 @@ pub struct Reader<R: BufRead> {
     /// Unix nanoseconds of the line read last.
     time: i64,
     payload: Vec<u8>,
-    /// The exchange that each connection is in, by the connection's text.
-    exchanges: HashMap<Box<[u8]>, u32>,
-    /// The number of the exchange begun last.
+    /// What the line read last still gives.
+    pending: VecDeque<Pending>,
+    sessions: Sessions,
+    redaction: Redaction,
+}
+
+/// An event that is to be told.
+struct Pending {
+    stream: u32,
     exchange: u32,
+    kind: EventKind,
+    flags: Flags,
+    framing: Framing,
+    payload: Vec<u8>,
 }
 
 impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     pub fn new(input: R) -> Result<Self, JsonlError> {
-        let (line, payload) = (Vec::new(), Vec::new());
-        let header = FileHeader::default();
-        let (exchanges, exchange) = (HashMap::new(), 0);
-        let mut reader = Self { input, line, number: 0, header, waiting: true, time: 0, payload, exchanges, exchange };
+        let mut reader = Self {
+            input,
+            line: Vec::new(),
+            number: 0,
+            header: FileHeader::default(),
+            waiting: true,
+            time: 0,
+            payload: Vec::new(),
+            pending: VecDeque::new(),
+            sessions: Sessions::default(),
+            redaction: Redaction::default(),
+        };
         if !reader.next_line()? {
             return Err(reader.error("there is none"));
         }
@@ -72,46 +97,111 @@ impl<R: BufRead> Reader<R> {
         &self.header
     }
 
+    /// Takes secrets out of heads.
+    #[must_use]
+    pub fn redacting(self, redaction: Redaction) -> Self {
+        Self { redaction, ..self }
+    }
+
     /// The next event; its payload borrows from the reader.
     pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        if !std::mem::take(&mut self.waiting) && !self.next_line()? {
-            return Ok(None);
+        while self.pending.is_empty() {
+            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
+                return Ok(None);
+            }
+            self.take_line()?;
         }
-        let line = Line::parse(&self.line).map_err(|reason| self.error(reason))?;
-        self.time = line.time(self.time).map_err(|reason| self.error(reason))?;
-        let exchange = match line.connection {
-            Some(connection) if line.begins_exchange() => {
-                self.exchange += 1;
-                self.exchanges.insert(connection.into(), self.exchange);
-                self.exchange
-            }
-            Some(connection) => self.exchanges.get(connection).copied().unwrap_or_default(),
-            None => 0,
+        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
+            return Ok(None);
         };
-        let carried = line.carried(&mut self.payload);
-        let mut failed = false;
-        let (kind, framing, toward) = match (carried, line.direction) {
-            (Some(framing), Some(Lane::Messages(direction))) => (EventKind::Message, framing, direction),
-            (Some(framing), Some(Lane::Stderr)) => {
-                self.payload.push(b'\n');
-                (EventKind::Stderr, framing, Direction::ServerToClient)
-            }
-            _ => {
-                let (told, kind) = match line.http.and_then(response) {
-                    Some(head) => (Ok(head), EventKind::Transport),
-                    None => (serde_json::from_slice(&self.line), EventKind::Note),
-                };
-                let told = told.map_err(|error| self.error(error.to_string()))?;
-                failed = told["status"].as_u64().is_some_and(|status| status >= 400);
-                self.payload.clear();
-                ciborium::into_writer(&told, &mut self.payload).map_err(|error| self.error(error.to_string()))?;
-                (kind, Framing::Lf, Direction::ServerToClient)
-            }
-        };
+        self.payload = payload;
         let time = self.time.saturating_sub(self.header.created);
-        let flags = if kind == EventKind::Note { Flags::default() } else { Flags::toward(toward) };
-        let flags = if failed { flags.with(Flags::FAILED) } else { flags };
-        Ok(Some(NewEvent { time, stream: 0, exchange, kind, flags, framing, payload: &self.payload }))
+        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
+    }
+
+    /// Makes events of a line: its head, then what it carries.
+    fn take_line(&mut self) -> Result<(), JsonlError> {
+        let bytes = std::mem::take(&mut self.line);
+        let line = Line::parse(&bytes).map_err(|reason| self.error(reason))?;
+        self.time = line.time(self.time).map_err(|reason| self.error(reason))?;
+        let head = line.http.and_then(Head::parse);
+        let carried = line.carried();
+        let connection = line.connection.or(head.as_ref().map(|_| &b""[..]));
+        let initializes = head.is_some()
+            && matches!(&carried, Some(Carried::Message(_, body))
+                if Envelope::scan(body).method.as_deref() == Some("initialize"));
+        let place = connection.map(|connection| self.sessions.place(connection, head.as_ref(), initializes));
+        let place = place.unwrap_or_default();
+        if place.opens {
+            self.tell(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
+        }
+        let toward = match line.direction {
+            Some(Lane::Messages(direction)) => Some(direction),
+            _ => None,
+        };
+        if let Some(head) = &head {
+            let (direction, failed) = match head.start {
+                Start::Request { .. } => (Direction::ClientToServer, false),
+                Start::Response(status) => (Direction::ServerToClient, status >= 400),
+            };
+            let flags = if failed { Flags::FAILED } else { Flags::default() };
+            let told = head.told(&self.redaction);
+            self.tell(place, EventKind::Transport, Flags::toward(direction).with(flags), &told)?;
+        }
+        match (carried, line.direction) {
+            (Some(Carried::Message(framing, payload)), Some(Lane::Messages(direction))) => {
+                self.push(place, EventKind::Message, Flags::toward(direction), framing, payload);
+            }
+            (Some(Carried::Message(_, mut payload)), Some(Lane::Stderr)) => {
+                if !payload.ends_with(b"\n") {
+                    payload.push(b'\n');
+                }
+                // As it stood in a line, not cut into lines.
+                let flags = Flags::toward(Direction::ServerToClient);
+                self.push(place, EventKind::Stderr, flags, Framing::Whole, payload);
+            }
+            (Some(Carried::Body(text)), _) if toward.is_some() && place.exchange != 0 => {
+                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
+                let told = serde_json::json!({"what": "body", "bytes": text.len(), "text": text});
+                self.tell(place, EventKind::Transport, flags, &told)?;
+            }
+            (Some(Carried::Block(block)), _) if place.exchange != 0 => {
+                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
+                let event = SseEvent::parse(block.as_bytes());
+                if event.event.as_deref() == Some("endpoint")
+                    && let (Some(data), Some(connection)) = (event.data, connection)
+                {
+                    self.sessions.hand_out(connection, &String::from_utf8_lossy(&data));
+                }
+                let told = serde_json::json!({"what": "sse", "block": block, "joined": false});
+                self.tell(place, EventKind::Transport, flags, &told)?;
+            }
+            _ if head.is_some() => {}
+            _ => {
+                let told = serde_json::from_slice(&bytes).map_err(|error| self.error(error.to_string()))?;
+                self.tell(place, EventKind::Note, Flags::default(), &told)?;
+            }
+        }
+        if place.closes {
+            self.tell(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}))?;
+        }
+        self.line = bytes;
+        Ok(())
+    }
+
+    /// Adds an event that is described.
+    fn tell(&mut self, place: http::Place, kind: EventKind, flags: Flags, told: &Value) -> Result<(), JsonlError> {
+        let mut payload = Vec::new();
+        ciborium::into_writer(told, &mut payload).map_err(|error| self.error(error.to_string()))?;
+        self.push(place, kind, flags, Framing::Whole, payload);
+        Ok(())
+    }
+
+    fn push(&mut self, place: http::Place, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
+        // Of a stream's beginning and end, no exchange is told.
+        let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
+        let exchange = if is_about_stream { 0 } else { place.exchange };
+        self.pending.push_back(Pending { stream: place.stream, exchange, kind, flags, framing, payload });
     }
 
     fn next_line(&mut self) -> Result<bool, JsonlError> {
@@ -201,42 +291,59 @@ impl<'a> Line<'a> {
         i64::try_from(moment.ok_or_else(unknown)?.as_nanosecond()).map_err(|_| unknown())
     }
 
-    fn begins_exchange(&self) -> bool {
-        self.http.is_some() && matches!(self.direction, Some(Lane::Messages(Direction::ClientToServer)))
-    }
-
-    /// Fills `payload` with what crossed, and tells how it was framed; `None` where no message did.
-    fn carried(&self, payload: &mut Vec<u8>) -> Option<Framing> {
-        payload.clear();
+    /// What crossed, as far as the line has something.
+    fn carried(&self) -> Option<Carried> {
+        let is_http = self.connection.is_some() || self.http.is_some();
         if let Some(text) = self.text.and_then(json::as_str).or_else(|| self.value.and_then(json::as_str)) {
-            payload.extend_from_slice(text.as_bytes());
-            return match self.connection {
-                None => Some(Framing::Lf),
-                Some(_) => is_json(text.as_bytes()).then_some(Framing::Whole),
-            };
+            if is_http && text.is_empty() {
+                return None;
+            }
+            return Some(match is_http {
+                false if matches!(self.direction, Some(Lane::Stderr)) => {
+                    Carried::Message(Framing::Whole, text.into_owned().into_bytes())
+                }
+                false => Carried::of_line(&text),
+                true if is_json(text.as_bytes()) => Carried::Message(Framing::Whole, text.into_owned().into_bytes()),
+                true => Carried::Body(text.into_owned()),
+            });
         }
         if let Some(value) = self.value {
-            payload.extend_from_slice(value);
-            return Some(Framing::Lf);
+            let framing = if is_http { Framing::Whole } else { Framing::Lf };
+            return Some(Carried::Message(framing, value.to_vec()));
         }
-        let mut carries = false;
+        let (mut block, mut carries) = (String::new(), false);
         for line in json::items(self.sse?).filter_map(json::as_str) {
             carries |= line.strip_prefix("data:").is_some_and(|data| is_json(data.as_bytes()));
-            payload.extend_from_slice(line.as_bytes());
-            payload.push(b'\n');
+            block.push_str(&line);
+            block.push('\n');
         }
-        payload.push(b'\n');
-        carries.then_some(Framing::Sse)
+        block.push('\n');
+        Some(if carries { Carried::Message(Framing::Sse, block.into_bytes()) } else { Carried::Block(block) })
     }
 }
 
-/// A response's head as a reel tells it; `None` where it is none.
-fn response(head: &[u8]) -> Option<Value> {
-    let head: Value = serde_json::from_slice(head).ok()?;
-    let status = head.get("status")?.as_u64()?;
-    let headers = head.get("headers").and_then(Value::as_object).into_iter().flatten();
-    let headers: Vec<_> = headers.map(|(name, value)| serde_json::json!([name, value])).collect();
-    Some(serde_json::json!({ "what": "response", "status": status, "headers": headers }))
+/// What crossed.
+enum Carried {
+    /// A message.
+    Message(Framing, Vec<u8>),
+    /// A body of HTTP that is none.
+    Body(String),
+    /// A server-sent event without one.
+    Block(String),
+}
+
+impl Carried {
+    /// A line of a stream, which may have kept its end.
+    fn of_line(text: &str) -> Self {
+        let (line, framing) = match text.strip_suffix('\n') {
+            None => (text, Framing::Lf),
+            Some(line) => match line.strip_suffix('\r') {
+                None => (line, Framing::Lf),
+                Some(line) => (line, Framing::CrLf),
+            },
+        };
+        Self::Message(framing, line.as_bytes().to_vec())
+    }
 }
 
 /// Whether a text begins as a message does.
@@ -280,7 +387,7 @@ mod tests {
         assert_eq!(events[0], message(0, Framing::Lf, to_server, "{\"id\":1.0,\"method\":\"ping\"}"));
         assert_eq!(events[1], message(half, Framing::Lf, to_client, "{\"id\": 1}"));
         assert_eq!(events[2], message(2 * half, Framing::Lf, to_client, "hello"));
-        assert_eq!(events[3], (2 * half, EventKind::Stderr, Framing::Lf, to_client, "warning\n".to_owned()));
+        assert_eq!(events[3], (2 * half, EventKind::Stderr, Framing::Whole, to_client, "warning\n".to_owned()));
         assert_eq!(events[4], message(2 * half, Framing::Sse, to_client, "id: 4\ndata: {}\n\n"));
     }
 
@@ -301,26 +408,77 @@ mod tests {
     }
 
     #[test]
-    fn exchanges_follow_the_heads_of_their_connections() {
+    fn a_line_that_kept_its_end_gets_no_second_one() {
         let text = concat!(
-            "{\"ts\":1,\"dir\":\"c2s\",\"conn\":\"a\",\"http\":{\"method\":\"POST\"},\"raw\":\"{}\"}\n",
-            "{\"dir\":\"c2s\",\"conn\":\"b\",\"http\":{\"method\":\"GET\"}}\n",
-            "{\"dir\":\"s2c\",\"conn\":\"a\",\"http\":{\"status\":202}}\n",
-            "{\"dir\":\"s2c\",\"conn\":\"a\",\"raw\":\"Accepted\"}\n",
-            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"event: endpoint\",\"data: /x\"]}\n",
-            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"data: {}\"]}\n",
+            "{\"ts\":1,\"dir\":\"c2s\",\"raw\":\"{}\\n\"}\n{\"dir\":\"s2c\",\"raw\":\"{}\\r\\n\"}\n",
+            "{\"dir\":\"stderr\",\"text\":\"one\\n\"}\n{\"dir\":\"stderr\",\"text\":\"two\"}\n"
         );
-        let mut reader = Reader::new(text.as_bytes()).expect("a transcript");
+        let (_, events) = read(text).expect("a transcript");
+        let found: Vec<_> = events.iter().map(|event| (event.2, event.4.as_str())).collect();
+        assert_eq!(
+            found,
+            [(Framing::Lf, "{}"), (Framing::CrLf, "{}"), (Framing::Whole, "one\n"), (Framing::Whole, "two\n")]
+        );
+    }
+
+    /// Stream, exchange, kind, and for what is described, what it says.
+    type Placed = (u32, u32, EventKind, Value);
+
+    fn placed(text: &str) -> Vec<Placed> {
+        let redaction = Redaction {
+            header: |name, value| if name == "authorization" { "gone" } else { value }.into(),
+            ..Redaction::default()
+        };
+        let mut reader = Reader::new(text.as_bytes()).expect("a transcript").redacting(redaction);
         let mut found = Vec::new();
         while let Some(event) = reader.next_event().expect("reads") {
-            found.push((event.exchange, event.kind == EventKind::Message, event.framing));
+            let told = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
+            let told = if event.kind == EventKind::Message { Value::Null } else { told };
+            found.push((event.stream, event.exchange, event.kind, told));
         }
-        let note = |exchange| (exchange, false, Framing::Lf);
-        let message = |exchange, framing| (exchange, true, framing);
-        let notes = [note(2), note(1), note(1), note(2)];
-        assert_eq!(found[0], message(1, Framing::Whole));
-        assert_eq!(found[1..5], notes);
-        assert_eq!(found[5], message(2, Framing::Sse));
+        found
+    }
+
+    #[test]
+    fn heads_and_bodies_become_what_a_recording_has_of_them() {
+        use serde_json::json;
+        let text = concat!(
+            "{\"ts\":1,\"dir\":\"c2s\",\"conn\":\"a\",\"http\":{\"method\":\"POST\",\"path\":\"/mcp\",\"headers\":",
+            "{\"Mcp-Method\":\"ping\",\"Authorization\":\"Bearer x\"}},\"raw\":\"{}\"}\n",
+            "{\"dir\":\"c2s\",\"conn\":\"b\",\"http\":{\"method\":\"GET\",\"path\":\"/mcp\"},\"raw\":null}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"a\",\"http\":{\"status\":403}}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"a\",\"raw\":\"Forbidden\"}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"event: endpoint\",\"data: /x\"]}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"data: {}\"]}\n",
+            "{\"dir\":\"c2s\",\"conn\":\"a\",\"http\":{\"method\":\"POST\",\"path\":\"/x\"},\"raw\":\"{}\"}\n",
+        );
+        let head = |method: &str, target: &str, headers: Value| json!({"what": "request", "method": method, "target": target, "headers": headers});
+        let (transport, message) = (EventKind::Transport, EventKind::Message);
+        let opened = |stream| (stream, 0, EventKind::StreamOpened, json!({"transport": "http"}));
+        let expected = [
+            opened(1),
+            (1, 1, transport, head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "gone"]]))),
+            (1, 1, message, Value::Null),
+            opened(2),
+            (2, 2, transport, head("GET", "/mcp", json!([]))),
+            (1, 1, transport, json!({"what": "response", "status": 403, "headers": []})),
+            (1, 1, transport, json!({"what": "body", "bytes": 9, "text": "Forbidden"})),
+            (2, 2, transport, json!({"what": "sse", "block": "event: endpoint\ndata: /x\n\n", "joined": false})),
+            (2, 2, message, Value::Null),
+            (2, 3, transport, head("POST", "/x", json!([]))),
+            (2, 3, message, Value::Null),
+        ];
+        let found = placed(text);
+        for (number, expected) in expected.iter().enumerate() {
+            let mut got = found[number].clone();
+            if let (Some(headers), Some(wanted)) =
+                (got.3.get_mut("headers").and_then(Value::as_array_mut), expected.3["headers"].as_array())
+            {
+                headers.sort_by_key(|pair| wanted.iter().position(|other| other == pair));
+            }
+            assert_eq!(&got, expected, "{number}");
+        }
+        assert_eq!(found.len(), expected.len());
     }
 
     #[test]

@@ -52,10 +52,26 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
 
-/// The events working group's sketch uses the same capability name with other members (AMB-E6).
-fn is_mcpe(value: &Value) -> bool {
-    value.get("listChanged").is_none()
+/// The events working group's protocol uses the same capability name, empty or with `listChanged` (AMB-E6): the members
+/// tell which it is.
+pub fn is_mcpe(value: &Value) -> bool {
+    ["maxSubscriptions", "deliveryChannels", "features"].iter().any(|member| value.get(member).is_some())
 }
+
+/// Methods of that protocol, in any of its dialects.
+const NEIGHBOURS: &[&str] = &[
+    "events/list",
+    "events/poll",
+    "events/stream",
+    "events/subscribe",
+    "events/unsubscribe",
+    "notifications/events/active",
+    "notifications/events/event",
+    "notifications/events/heartbeat",
+    "notifications/events/error",
+    "notifications/events/terminated",
+    "notifications/events/list_changed",
+];
 
 impl Extension for Mcpe {
     fn descriptor(&self) -> &'static Descriptor {
@@ -105,6 +121,10 @@ impl Extension for Mcpe {
         };
         let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
         sources.map(|source| Carried::Fact(source.to_owned())).collect()
+    }
+
+    fn is_neighbours(&self, method: &str) -> bool {
+        NEIGHBOURS.contains(&method)
     }
 
     fn specimens(&self) -> Specimens {

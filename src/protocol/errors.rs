@@ -10,6 +10,8 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 /// JSON-RPC: the peer's own failure.
 pub const INTERNAL_ERROR: i64 = -32603;
+/// MCP 2025-11-25: the user must open a URL first, which the error's data names.
+pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 /// MCP 2026-07-28: a header is missing or does not match the body.
 pub const HEADER_MISMATCH: i64 = -32020;
 /// MCP 2026-07-28: the request needs a capability that the client did not declare.
@@ -25,6 +27,7 @@ pub fn name(code: i64) -> Option<&'static str> {
         METHOD_NOT_FOUND => "method not found",
         INVALID_PARAMS => "invalid params",
         INTERNAL_ERROR => "internal error",
+        URL_ELICITATION_REQUIRED => "URL elicitation required",
         HEADER_MISMATCH => "header mismatch",
         MISSING_CLIENT_CAPABILITY => "missing client capability",
         UNSUPPORTED_VERSION => "unsupported protocol version",

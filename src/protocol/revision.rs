@@ -25,6 +25,12 @@ pub enum Era {
 }
 
 impl Era {
+    /// The era that a version's name belongs to; names are dates, so unknown ones sort too.
+    pub fn of_version(version: &str) -> Self {
+        let is_later = version >= Revision::V2026_07_28.as_str();
+        Revision::parse(version).map_or(if is_later { Self::Modern } else { Self::Legacy }, Revision::era)
+    }
+
     /// `legacy` or `modern`.
     pub fn name(self) -> &'static str {
         match self {

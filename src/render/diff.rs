@@ -149,36 +149,50 @@ fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff::{Options, Unit, compare};
-    use crate::wire::Direction;
+    use crate::diff::{Collector, Options, Recording, compare};
+    use crate::trace::{Event, EventHeader, EventKind, Flags};
+    use crate::wire::{Direction, Framing};
 
-    fn unit(seq: u64, method: &str, subject: &str, params: &str) -> Unit {
-        Unit {
-            kind: UnitKind::Notification,
-            direction: Direction::ServerToClient,
-            method: Some(method.to_owned()),
-            subject: Some(subject.to_owned()),
-            subject_is_volatile: false,
-            id: None,
-            seq,
-            time: 0,
-            params: Some(params.as_bytes().into()),
-            answer: None,
-            line: None,
-            refers: None,
+    /// A notification by the number of its event, its method, its subject and its params.
+    type Notice<'a> = (u64, &'a str, &'a str, &'a str);
+
+    fn recorded(notices: &[Notice<'_>]) -> Recording {
+        let options = Options::default();
+        let mut collector = Collector::new(&options);
+        for (seq, method, _, params) in notices {
+            let payload = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+            let header = EventHeader {
+                seq: *seq,
+                time: 0,
+                stream: 0,
+                exchange: 0,
+                kind: EventKind::Message,
+                flags: Flags::toward(Direction::ServerToClient),
+                framing: Framing::Lf,
+                len: u32::try_from(payload.len()).expect("short"),
+                offset: 0,
+                message: None,
+            };
+            collector.take(&Event { header: &header, payload: payload.as_bytes() });
         }
+        let mut recording = collector.finish();
+        for (unit, (_, _, subject, _)) in recording.units.iter_mut().zip(notices) {
+            unit.subject = Some((*subject).into());
+        }
+        recording
     }
 
-    fn shown(left: &[Unit], right: &[Unit], style: &DiffStyle, width: Option<usize>) -> String {
+    fn shown(left: &[Notice<'_>], right: &[Notice<'_>], style: &DiffStyle, width: Option<usize>) -> String {
         let mut out = String::new();
-        text(&compare(left, right, &Options::default()), style, width, &mut out);
+        let report = compare(&recorded(left), &recorded(right), &Options::default()).expect("all texts");
+        text(&report, style, width, &mut out);
         out
     }
 
     #[test]
     fn a_report_reads_as_a_list_of_changes() {
-        let left = [unit(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), unit(13, "gone", "g", "{}")];
-        let right = [unit(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
+        let left = [(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), (13, "gone", "g", "{}")];
+        let right = [(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
         let expected = "a/b echo  seq 12 ↔ 14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
             - two\n  + \\u{1b}two\n- gone g  seq 13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
         assert_eq!(shown(&left, &right, &DiffStyle::default(), None), expected);
@@ -190,11 +204,11 @@ mod tests {
     #[test]
     fn a_long_value_is_shown_around_its_first_difference() {
         let long = |end: &str| format!(r#"{{"x":"{}{end}"}}"#, "a".repeat(500));
-        let out =
-            shown(&[unit(0, "m", "s", &long("b"))], &[unit(0, "m", "s", &long("c"))], &DiffStyle::default(), None);
+        let out = shown(&[(0, "m", "s", &long("b"))], &[(0, "m", "s", &long("c"))], &DiffStyle::default(), None);
         assert!(out.contains(&format!("- …{}b\"\n", "a".repeat(LEAD))), "{out}");
         let ends = [long("b"), long("c")].map(|text| text.replace("\"}", &format!("{}\"}}", "z".repeat(300))));
-        let [left, right] = ends.map(|params| [unit(0, "m", &"s".repeat(100), &params)]);
+        let subject = "s".repeat(100);
+        let [left, right] = ends.each_ref().map(|params| [(0, "m", &*subject, &**params)]);
         let narrow = shown(&left, &right, &DiffStyle::default(), Some(80));
         assert!(narrow.contains("ab") && narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     }

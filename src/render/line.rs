@@ -5,6 +5,8 @@ use anstyle::Style;
 use std::io::Write;
 use unicode_width::UnicodeWidthChar;
 
+pub use crate::wire::text::{visible, visible_text};
+
 /// One line's content.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
@@ -213,23 +215,6 @@ impl Rest<'_> {
             self.out.extend_from_slice(shown.encode_utf8(&mut buffer).as_bytes());
         }
     }
-}
-
-/// A character as it can stand on a terminal's line: control characters become their pictures, so that no peer's
-/// text can steer the terminal.
-pub fn visible(found: char) -> char {
-    match found {
-        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + found as u32).unwrap_or('\u{fffd}'),
-        '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => '\u{fffd}',
-        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        other => other,
-    }
-}
-
-/// A text as it can stand on a terminal's line, line ends too made visible.
-pub fn visible_text(text: &str) -> String {
-    text.chars().map(visible).collect()
 }
 
 /// Appends a text at the right end of so many columns.

@@ -8,8 +8,10 @@ use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use serde_json::Value;
 
 /// What the tracker makes of one message.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Step {
+    /// The era that the message is written in. Each request decides that for itself, and its answer follows it.
+    pub era: Era,
     /// For an answer: the request it answers.
     pub request: Option<Asked>,
     /// For a request: an earlier one with the same id that still waits.
@@ -30,12 +32,15 @@ pub struct Tracker {
     pub revision: Option<Revision>,
     /// The revision's text on the wire, known or not.
     pub version_text: Option<String>,
-    /// The era the connection works in, once that shows.
+    /// The era the connection works in, once that shows: legacy after an `initialize` that was answered, else modern
+    /// from the first request on that says so. A server that answers `server/discover` may yet be asked to `initialize`.
     pub era: Option<Era>,
     /// An `initialize` was asked.
     pub initialize_asked: bool,
-    open: Pairing<Asked>,
+    open: Pairing<(Asked, Era)>,
     exchange: u32,
+    /// The exchange's head names a revision of the modern era.
+    names_modern: bool,
 }
 
 /// How many requests without an answer a connection remembers at least.
@@ -49,6 +54,7 @@ impl Default for Tracker {
             version_text: None,
             era: None,
             initialize_asked: false,
+            names_modern: false,
             open: Pairing::of(MOST_OPEN),
             exchange: 0,
         }
@@ -63,7 +69,12 @@ impl Tracker {
 
     /// What comes next is carried by this HTTP exchange.
     pub fn carried_by(&mut self, exchange: u32) {
-        self.exchange = exchange;
+        (self.exchange, self.names_modern) = (exchange, false);
+    }
+
+    /// The head of that exchange's request names a revision of the modern era.
+    pub fn headed_modern(&mut self) {
+        self.names_modern = true;
     }
 
     /// An HTTP exchange failed: what was asked in it is answered by what still comes in it, or never.
@@ -80,11 +91,11 @@ impl Tracker {
         envelope: &Envelope<'_>,
         content: &Value,
     ) -> Step {
-        let mut step = Step::default();
+        let mut step = Step { era: self.era_of(direction, envelope, content), request: None, reused: None };
         match envelope.kind {
             MessageKind::Request => {
                 let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-                self.note_request(&method, direction, content);
+                self.note_request(&method, direction, step.era, content);
                 if let Some(id) = envelope.id {
                     let asked = Asked {
                         seq,
@@ -93,21 +104,38 @@ impl Tracker {
                         method,
                         params: remembered(envelope.method.as_deref().unwrap_or_default(), content),
                     };
-                    step.reused = self.open.ask_in(self.exchange, 0, direction, id.key(), asked);
+                    let earlier = self.open.ask_in(self.exchange, 0, direction, id.key(), (asked, step.era));
+                    step.reused = earlier.map(|(asked, _)| asked);
                 }
             }
             MessageKind::Notification if envelope.method.as_deref() == Some("notifications/initialized") => {
                 self.declared.ready = true;
             }
             MessageKind::Result | MessageKind::Error => {
-                step.request = envelope.id.and_then(|id| self.open.answer(0, direction, id.key()));
-                if let (Some(asked), MessageKind::Result) = (&step.request, envelope.kind) {
-                    self.note_result(&asked.method, &asked.params, content);
+                if let Some((asked, era)) = envelope.id.and_then(|id| self.open.answer(0, direction, id.key())) {
+                    if envelope.kind == MessageKind::Result {
+                        self.note_result(&asked.method, &asked.params, content);
+                    }
+                    step = Step { era, request: Some(asked), ..step };
                 }
             }
             _ => {}
         }
         step
+    }
+
+    /// The era that a message is written in, by what it says itself, else by what was agreed.
+    fn era_of(&self, direction: Direction, envelope: &Envelope<'_>, content: &Value) -> Era {
+        let agreed = self.era.unwrap_or(Era::Legacy);
+        if direction == Direction::ServerToClient || envelope.kind.is_response() {
+            return agreed;
+        }
+        match envelope.method.as_deref() {
+            Some("initialize") => Era::Legacy,
+            Some("server/discover") => Era::Modern,
+            _ if self.names_modern || named_version(content).is_some() => Era::Modern,
+            _ => agreed,
+        }
     }
 
     /// Some messages are missing: the tools that were listed may be others by now.
@@ -122,30 +150,29 @@ impl Tracker {
 
     /// Requests that were never answered, oldest first.
     pub fn unanswered(&self) -> Vec<&Asked> {
-        let mut open: Vec<_> = self.open.unanswered().collect();
+        let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
         open.sort_by_key(|asked| asked.seq);
         open
     }
 
-    fn note_request(&mut self, method: &str, direction: Direction, params: &Value) {
+    fn note_request(&mut self, method: &str, direction: Direction, era: Era, params: &Value) {
         if direction != Direction::ClientToServer {
             return;
         }
         if method == "initialize" {
             self.initialize_asked = true;
             self.declared.client = params["capabilities"].clone();
-        } else if let Some(version) = params["_meta"][meta::PROTOCOL_VERSION].as_str()
-            && method != "server/discover"
-            && !self.initialize_asked
-        {
-            self.enter_modern(version);
+        } else if era == Era::Modern && method != "server/discover" && self.era != Some(Era::Legacy) {
+            self.enter_modern(named_version(params));
             self.declared.client = params["_meta"][meta::CLIENT_CAPABILITIES].clone();
         }
     }
 
-    fn enter_modern(&mut self, version: &str) {
-        self.version_text = Some(version.to_owned());
-        self.revision = Revision::parse(version);
+    fn enter_modern(&mut self, version: Option<&str>) {
+        if let Some(version) = version {
+            self.version_text = Some(version.to_owned());
+            self.revision = Revision::parse(version);
+        }
         self.era = Some(Era::Modern);
         self.declared.ready = true;
     }
@@ -159,10 +186,15 @@ impl Tracker {
                 self.era = Some(Era::Legacy);
                 self.declared.server = result["capabilities"].clone();
             }
-            "server/discover" => {
+            // Beside a session that was agreed on, what every request of the other era could ask says nothing of it.
+            "server/discover" if self.era != Some(Era::Legacy) => {
                 self.declared.server = result["capabilities"].clone();
-                if let Some(version) = result["supportedVersions"].get(0).and_then(Value::as_str) {
-                    self.enter_modern(version);
+                let versions =
+                    || result["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                let modern = versions().find(|version| Era::of_version(version) == Era::Modern);
+                let may_initialize = versions().any(|version| Era::of_version(version) == Era::Legacy);
+                if modern.is_some() && !may_initialize && !self.initialize_asked {
+                    self.enter_modern(modern);
                 }
             }
             "tools/list" => self.note_tools(params, result),
@@ -180,6 +212,12 @@ impl Tracker {
             tools.extend(names);
         }
     }
+}
+
+/// The revision that a request's params name as only the modern era does; not one with a handshake.
+fn named_version(params: &Value) -> Option<&str> {
+    let version = params["_meta"][meta::PROTOCOL_VERSION].as_str()?;
+    Revision::parse(version).is_none_or(|revision| revision.era() == Era::Modern).then_some(version)
 }
 
 /// What is kept of a request's params until its answer comes, which may be never: all where a proposal's rules look at

@@ -1,14 +1,17 @@
 //! The control socket of a live session: who connects may ask what the session is, and put messages into it.
 //!
-//! The protocol is in `docs/control.md`. Each connection has a thread that reads and one that writes; what waits to be
-//! written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
+//! The protocol is in `docs/control.md`. The socket in the folder only greets, and names an abstract one. Callers talk to
+//! the session there; handlers of subscriptions cannot connect to it. Each connection has a thread that reads and one that
+//! writes; what waits to be written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
 //!
 //! Never: what a message means beyond its envelope.
 
 use super::answers::{Answers, Came, Waiting};
 use super::inject::request_id;
+use crate::transport::control::{NO_HANDLERS, Stranger, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::span::millis;
+use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -19,9 +22,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
-
-/// The protocol's version.
-pub const VERSION: u32 = 1;
 
 /// The longest line of a request (16 MiB).
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -89,24 +89,98 @@ pub struct Control {
     pub listener: UnixListener,
     /// What `info` tells, but for the protocol's version and what changes.
     pub info: Map<String, Value>,
+    /// Called with what the session's user is to know.
+    pub warn: Box<dyn Fn(&str) + Send>,
 }
 
 impl Control {
     /// Answers on the socket from now on, on threads of its own.
     pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
-        let Self { listener, mut info } = self;
+        let Self { listener, mut info, warn } = self;
+        listener.set_nonblocking(true)?;
         info.insert("version".to_owned(), VERSION.into());
         let desk = Arc::new(Desk { info, session, answers, connected: AtomicUsize::new(0), owners: AtomicU64::new(0) });
+        let mut porch = Porch { door: listener, room: None, warn, has_warned: false };
         Builder::new().name("control".into()).spawn(move || {
-            for stream in listener.incoming() {
-                match stream {
-                    Ok(stream) => welcome(&desk, stream),
+            loop {
+                match porch.next() {
+                    Ok(Some(stream)) => welcome(&desk, stream),
+                    Ok(None) => {}
                     // Out of descriptors, perhaps: the traffic is worth more than an answer.
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             }
         })?;
         Ok(())
+    }
+}
+
+/// Where callers come in.
+struct Porch {
+    /// The socket in the folder, which greets only.
+    door: UnixListener,
+    /// The abstract socket with its address, once somebody has come.
+    room: Option<(String, UnixListener)>,
+    warn: Box<dyn Fn(&str) + Send>,
+    has_warned: bool,
+}
+
+impl Porch {
+    /// Waits for the next that comes; gives back one that may talk.
+    fn next(&mut self) -> io::Result<Option<UnixStream>> {
+        let mut listeners = vec![PollFd::new(&self.door, PollFlags::IN)];
+        listeners.extend(self.room.as_ref().map(|(_, room)| PollFd::new(room, PollFlags::IN)));
+        match poll(&mut listeners, None) {
+            Err(rustix::io::Errno::INTR) => return Ok(None),
+            polled => polled?,
+        };
+        let is_at_the_door = !listeners[0].revents().is_empty();
+        let came = if is_at_the_door { self.door.accept() } else { self.accept() };
+        let stream = match came {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            came => came?.0,
+        };
+        let refused = admit(&stream).err();
+        let told = match refused {
+            None if !is_at_the_door => return Ok(Some(stream)),
+            None => self.greeting()?,
+            Some(stranger) => self.refusal(stranger),
+        };
+        // It is one short line; who does not take it gets none.
+        stream.set_nonblocking(true)?;
+        let _ = writeln!(&stream, "{told}");
+        Ok(None)
+    }
+
+    fn accept(&self) -> io::Result<(UnixStream, std::os::unix::net::SocketAddr)> {
+        self.room.as_ref().ok_or(io::ErrorKind::WouldBlock)?.1.accept()
+    }
+
+    fn greeting(&mut self) -> io::Result<Value> {
+        if self.room.is_none() {
+            let (name, room) = bind_abstract()?;
+            room.set_nonblocking(true)?;
+            self.room = Some((name, room));
+        }
+        let name = self.room.as_ref().map(|(name, _)| name.as_str());
+        // Callers of version 1 read this as the answer to what they ask.
+        let why = "this session is spoken to at its abstract socket (version 2 of the control protocol)";
+        Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
+    }
+
+    fn refusal(&mut self, stranger: Stranger) -> Value {
+        let why = match stranger {
+            Stranger::User => "another user may not use this session",
+            Stranger::Gone => "who asked is gone",
+            Stranger::Handler(pid) => {
+                if !std::mem::replace(&mut self.has_warned, true) {
+                    let who = format!("a handler of a subscription (process {pid})");
+                    (self.warn)(&format!("{who} tried to use this session's control socket and was refused"));
+                }
+                NO_HANDLERS
+            }
+        };
+        json!({"version": VERSION, "failed": why})
     }
 }
 

@@ -123,6 +123,8 @@ struct Exchange {
     coding: Option<String>,
     /// The response's head has come.
     is_answered: bool,
+    /// Its status is no success.
+    is_refused: bool,
     request_over: bool,
     response_over: bool,
     /// The endpoint that this exchange handed out.
@@ -250,6 +252,7 @@ impl Exchanges {
                 decoder: None,
                 coding: None,
                 is_answered: false,
+                is_refused: false,
                 request_over: false,
                 response_over: false,
                 endpoint: None,
@@ -272,6 +275,7 @@ impl Exchanges {
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
         self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &told);
         exchange.is_answered = true;
+        exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
         if let Some(session) = text(head.headers.get(SESSION))
             && !state.sessions.contains_key(&session)
         {
@@ -385,6 +389,9 @@ impl Exchanges {
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
         let stream = exchange.stream;
+        if exchange.is_refused && direction == Direction::ServerToClient {
+            exchange.response.read_as_refusal();
+        }
         exchange.reading(direction).finish(|piece| {
             self.record(stream, number, direction, piece);
         });

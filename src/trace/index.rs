@@ -1,6 +1,7 @@
 //! The index: where groups begin, and what a reel holds in sums. Written as the footer, rebuildable by a scan.
 
 use super::event::{EventHeader, EventKind};
+use super::format::{SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::wire::MessageKind;
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -73,6 +74,11 @@ pub struct Tally(
     pub u64,
 );
 
+/// All of them together; `None` where they cannot be so many.
+fn sum<'a>(mut tallies: impl Iterator<Item = &'a Tally>) -> Option<Tally> {
+    tallies.try_fold(Tally::default(), |sum, more| Some(Tally(sum.0.checked_add(more.0)?, sum.1.checked_add(more.1)?)))
+}
+
 impl Tally {
     fn add(&mut self, bytes: u32) {
         self.0 += 1;
@@ -107,6 +113,70 @@ impl Index {
     pub fn start_group(&mut self, offset: u64, first_seq: u64, time: i64) {
         self.groups.push(GroupEntry(offset, first_seq, time, time));
     }
+
+    /// What cannot be true of it, of a reel from `first_segment` to its footer.
+    pub fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
+        if self.events != footer.first_seq {
+            return Some("its count of events is not the one in its header".to_owned());
+        }
+        let earliest = self.groups.iter().map(|group| group.2).min();
+        let latest = self.groups.iter().map(|group| group.3).max();
+        if self.times != earliest.zip(latest) {
+            return Some("its times are not those of its groups".to_owned());
+        }
+        groups_fault(&self.groups, first_segment, footer_at, footer)
+    }
+
+    /// What cannot be true of its sums, of a reel of so many events with so many payload bytes. An index of a later
+    /// version may count kinds that this one does not know.
+    pub fn fault_in_sums(&self, events: u64, bytes: u64, is_known_version: bool) -> Option<String> {
+        let whole = Tally(events, bytes);
+        if (self.events, self.bytes) != (events, bytes) {
+            return Some(format!(
+                "it counts {} events with {} bytes, and there are {events} with {bytes}",
+                self.events, self.bytes
+            ));
+        }
+        let messages = self.kinds.get(&EventKind::Message.name()).copied().unwrap_or_default();
+        let names = |map: &BTreeMap<String, Tally>, is_name: fn(&str) -> bool| map.keys().all(|name| is_name(name));
+        let is_message = |name: &str| MessageKind::ALL.iter().any(|kind| kind.name() == name);
+        let is_right = sum(self.streams.values()) == Some(whole)
+            && sum(self.methods.values()).is_some_and(|sum| sum.0 <= messages.0 && sum.1 <= messages.1)
+            && (!is_known_version
+                || sum(self.kinds.values()) == Some(whole)
+                    && sum(self.messages.values()) == Some(messages)
+                    && names(&self.kinds, |name| EventKind::from_name(name).is_some())
+                    && names(&self.messages, is_message));
+        (!is_right).then(|| "its sums do not add up".to_owned())
+    }
+
+    /// What it says otherwise than an index that was counted by reading the reel. A later version may count kinds that
+    /// this one does not know.
+    pub fn differences(&self, counted: &Self, is_known_version: bool) -> Vec<&'static str> {
+        let same_kinds = self.kinds.iter().all(|(name, tally)| match counted.kinds.get(name) {
+            None => !is_known_version && EventKind::from_name(name).is_none(),
+            Some(counted) => counted == tally,
+        });
+        // Kinds that its writer did not know may be missing.
+        let all_kinds = counted.kinds.keys().all(|name| self.kinds.contains_key(name) || name.starts_with("unknown-"));
+        // Which methods are counted together depends on the order in which they came.
+        let together = [self, counted].iter().any(|index| index.methods.contains_key(OTHER_METHODS));
+        let same_methods = match together {
+            true => sum(self.methods.values()) == sum(counted.methods.values()),
+            false => self.methods == counted.methods,
+        };
+        let compared = [
+            ("events", self.events == counted.events),
+            ("bytes", self.bytes == counted.bytes),
+            ("times", self.times == counted.times),
+            ("groups", self.groups == counted.groups),
+            ("kinds", same_kinds && all_kinds),
+            ("messages", self.messages == counted.messages),
+            ("streams", self.streams == counted.streams),
+            ("methods", same_methods),
+        ];
+        compared.into_iter().filter(|(_, is_same)| !is_same).map(|(what, _)| what).collect()
+    }
 }
 
 /// The groups of an index, without the rest of it: a seek should not cost what a reel of many streams has to tell.
@@ -114,17 +184,43 @@ impl Index {
 pub struct Groups(Vec<GroupEntry>);
 
 impl Groups {
-    /// The group that holds the event numbered `seq`, or the last one before it.
-    pub fn with_seq(&self, seq: u64) -> Option<GroupEntry> {
-        let after = self.0.partition_point(|group| group.1 <= seq);
-        self.0.get(after.saturating_sub(1)).copied()
+    /// The place of the group that holds the event numbered `seq`, or of the last one before it.
+    pub fn with_seq(&self, seq: u64) -> usize {
+        self.0.partition_point(|group| group.1 <= seq).saturating_sub(1)
     }
 
-    /// The first group with an event at `time` or later; the last group where there is none.
-    pub fn with_time(&self, time: i64) -> Option<GroupEntry> {
+    /// The place of the first group with an event at `time` or later; of the last group where there is none.
+    pub fn with_time(&self, time: i64) -> usize {
         // Not a binary search: in a reel made of several others, times need not run in order.
-        self.0.iter().find(|group| group.3 >= time).or(self.0.last()).copied()
+        let found = self.0.iter().position(|group| group.3 >= time);
+        found.unwrap_or(self.0.len().saturating_sub(1))
     }
+
+    /// The group at a place.
+    pub fn get(&self, place: usize) -> Option<GroupEntry> {
+        self.0.get(place).copied()
+    }
+
+    /// What cannot be true of these groups, of a reel from `first_segment` to its footer.
+    pub fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
+        groups_fault(&self.0, first_segment, footer_at, footer)
+    }
+}
+
+fn groups_fault(groups: &[GroupEntry], first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
+    let (mut from, mut seq, mut last) = (first_segment, 0, None);
+    for (number, group) in groups.iter().enumerate() {
+        let is_inside = group.0 >= from && group.0.saturating_add(SEGMENT_HEADER_LEN as u64) <= footer_at;
+        if !is_inside || group.1 < seq || group.1 >= footer.first_seq || group.2 > group.3 {
+            return Some(format!("what it says of group {number} cannot be true"));
+        }
+        (from, seq) = (group.0 + SEGMENT_HEADER_LEN as u64, group.1 + 1);
+        last = last.max(Some(group.3));
+    }
+    if last.is_none() && footer.first_seq > 0 {
+        return Some("it lists no group".to_owned());
+    }
+    (last.unwrap_or(0) != footer.first_time).then(|| "its latest time is no group's".to_owned())
 }
 
 impl<'de> Deserialize<'de> for Groups {
@@ -173,9 +269,6 @@ const MOST_METHODS: usize = 4096;
 /// The name under which the rest is counted.
 const OTHER_METHODS: &str = "(other methods)";
 
-/// So many streams are counted each for itself, beside those in the plain list; others are in the sums only.
-const MOST_STREAMS: usize = 64 << 10;
-
 /// Streams numbered below this are counted in a plain list.
 const DENSE_STREAMS: usize = 256;
 
@@ -193,10 +286,7 @@ impl Tallies {
                 self.streams.resize(stream as usize + 1, Tally::default());
                 self.streams[stream as usize].add(len);
             }
-            None if self.many_streams.len() < MOST_STREAMS || self.many_streams.contains_key(&stream) => {
-                self.many_streams.entry(stream).or_default().add(len);
-            }
-            None => {}
+            None => self.many_streams.entry(stream).or_default().add(len),
         }
         let Some((kind, method)) = message else { return };
         self.messages[kind as usize].add(len);
@@ -230,11 +320,11 @@ impl Tallies {
         }
         self.streams.iter_mut().zip(&mut others.streams).for_each(|(sum, more)| add(sum, more));
         while let Some((number, mut more)) = others.many_streams.pop_first() {
-            if self.many_streams.len() < MOST_STREAMS || self.many_streams.contains_key(&number) {
-                add(self.many_streams.entry(number).or_default(), &mut more);
-            }
+            add(self.many_streams.entry(number).or_default(), &mut more);
         }
         for (name, mut more) in others.methods.drain() {
+            let is_counted = self.methods.len() < MOST_METHODS || self.methods.contains_key(&name);
+            let name = if is_counted { name } else { OTHER_METHODS.into() };
             add(self.methods.entry(name).or_default(), &mut more);
         }
     }

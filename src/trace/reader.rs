@@ -2,6 +2,7 @@
 //!
 //! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
 
+mod footer;
 mod recovery;
 
 use super::ahead::Share;
@@ -10,10 +11,9 @@ use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
     decode_trailer,
 };
-use super::index::{Groups, Index};
+use super::index::Index;
 use super::input::{Input, InputCursor};
 use super::record::{self, Methods, Position};
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -31,13 +31,25 @@ pub struct Damage {
     pub events: u64,
     /// Whether the reel ends here: a cut tail, as a killed writer leaves.
     pub at_end: bool,
+    /// Only the index is wrong: every event can be read without it.
+    pub of_index: bool,
     /// What is wrong.
     pub reason: String,
+}
+
+impl Damage {
+    /// What lies from `start` to `end` was passed over, and no event with it.
+    fn passed_over(start: u64, end: u64, reason: String) -> Self {
+        Self { offset: start, bytes: end.saturating_sub(start), events: 0, at_end: false, of_index: false, reason }
+    }
 }
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { offset, bytes, events, reason, .. } = self;
+        if self.of_index {
+            return write!(out, "the index at byte {offset} is wrong: {reason}; it is not used");
+        }
         write!(out, "damage at byte {offset}: {reason}; {bytes} bytes passed over")?;
         match (events, self.at_end) {
             (0, true) => write!(out, " at the end of the reel"),
@@ -140,7 +152,10 @@ pub struct ReelReader {
     /// The group cannot be read any further.
     group_broken: bool,
     group_seen: bool,
-    footer_seen: bool,
+    /// Where the footer begins that was met.
+    footer_at: Option<u64>,
+    /// It was reported that the index is wrong.
+    index_told: bool,
     with_payloads: bool,
     /// Payloads that are too long to be loaded are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
@@ -224,7 +239,8 @@ impl ReelReader {
             parts_broken: None,
             group_broken: false,
             group_seen: false,
-            footer_seen: false,
+            footer_at: None,
+            index_told: false,
             with_payloads: false,
             leaves_long: false,
             told: None,
@@ -288,14 +304,6 @@ impl ReelReader {
         self.ended
     }
 
-    /// The index in the footer: read from the file's end at once, or met by reading on.
-    pub fn index(&mut self) -> io::Result<Option<&Index>> {
-        if self.index.is_none() {
-            self.index = self.read_footer()?;
-        }
-        Ok(self.index.as_ref())
-    }
-
     /// Whether all of it is there to be read in any order; a pipe's is not.
     pub(super) fn is_seekable(&self) -> bool {
         self.input.is_seekable()
@@ -310,79 +318,6 @@ impl ReelReader {
         Ok(decode_trailer(&trailer).is_some())
     }
 
-    /// The index, or as much of it as a type takes, from the file's end.
-    fn read_footer<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
-        let Input::File(file) = &self.input else { return Ok(None) };
-        let length = file.metadata()?.len();
-        let Some(at) = length.checked_sub(TRAILER_LEN as u64) else { return Ok(None) };
-        let mut trailer = Vec::new();
-        self.input.read_at(at, TRAILER_LEN, &mut trailer)?;
-        let Some(footer) = decode_trailer(&trailer) else { return Ok(None) };
-        if footer >= at {
-            return Ok(None);
-        }
-        let mut bytes = Vec::new();
-        self.input.read_at(footer, (at - footer) as usize, &mut bytes)?;
-        let Some(header) = segment_header(&bytes) else { return Ok(None) };
-        let body = &bytes[SEGMENT_HEADER_LEN..];
-        if header.kind != SegmentKind::Footer || crc32c::crc32c(body) != header.records_crc {
-            return Ok(None);
-        }
-        Ok(ciborium::from_reader(body).ok())
-    }
-
-    /// Goes to the group that holds the event numbered `seq`. Blocks before the event may still come.
-    pub fn seek_seq(&mut self, seq: u64) -> io::Result<()> {
-        let group = match self.read_footer::<Groups>()? {
-            Some(groups) => groups.with_seq(seq).map(|group| (group.0, group.1)),
-            None => self.scan_groups(|header, _| header.first_seq <= seq)?,
-        };
-        self.go_to(group);
-        Ok(())
-    }
-
-    /// Goes to the first group with an event at `time` or later. Earlier events may still come.
-    pub fn seek_time(&mut self, time: i64) -> io::Result<()> {
-        let group = match self.read_footer::<Groups>()? {
-            Some(groups) => groups.with_time(time).map(|group| (group.0, group.1)),
-            // Times run nearly in order; the group before the first that begins later holds the place.
-            None => self.scan_groups(|header, _| header.first_time <= time)?,
-        };
-        self.go_to(group);
-        Ok(())
-    }
-
-    /// The last group whose first segment fits, by segment headers alone.
-    fn scan_groups(&mut self, fits: impl Fn(&SegmentHeader, u64) -> bool) -> io::Result<Option<(u64, u64)>> {
-        if !self.input.is_seekable() {
-            return Ok(None);
-        }
-        let mut offset = self.first_segment;
-        // Where none fits, the beginning does.
-        let mut found = Some((offset, 0));
-        let mut bytes = Vec::new();
-        loop {
-            self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
-            let Some(header) = segment_header(&bytes) else { return Ok(found) };
-            if header.kind == SegmentKind::Events && header.starts_group() {
-                if !fits(&header, offset) {
-                    return Ok(found);
-                }
-                found = Some((offset, header.first_seq));
-            }
-            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
-        }
-    }
-
-    fn go_to(&mut self, group: Option<(u64, u64)>) {
-        if let (Some((offset, seq)), true) = (group, self.input.is_seekable()) {
-            self.offset = offset;
-            self.position.seq = seq;
-            self.ended = false;
-            self.group_seen = false;
-        }
-    }
-
     /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
     #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
@@ -395,13 +330,26 @@ impl ReelReader {
             if self.head_at.take() != Some(start) {
                 self.input.read_at(start, self.read_ahead, &mut self.head)?;
             }
-            if self.head.is_empty() || decode_trailer(&self.head).is_some() {
-                self.ended = !self.waits() || !self.head.is_empty();
-                return Ok(None);
+            if self.head.is_empty() {
+                self.ended = !self.waits();
+                let footer = self.footer_at.filter(|_| self.ended);
+                let missing = "the trailer behind it is missing";
+                return Ok(footer.and_then(|footer| self.tell_wrong_index(footer, missing.to_owned())));
+            }
+            if let Some(footer) = decode_trailer(&self.head) {
+                self.ended = true;
+                let is_right = self.footer_at == Some(footer);
+                let reason = || format!("the trailer says that it begins at byte {footer}");
+                return Ok(if is_right { None } else { self.tell_wrong_index(start, reason()) });
             }
             let Some(header) = segment_header(&self.head) else {
-                if self.footer_seen && self.head.len() < TRAILER_LEN {
-                    return Ok(self.tail("the trailer is cut"));
+                match self.footer_at {
+                    Some(_) if self.head.len() < TRAILER_LEN => return Ok(self.tail("the trailer is cut")),
+                    Some(footer) if self.head.len() == TRAILER_LEN => {
+                        self.ended = true;
+                        return Ok(self.tell_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
+                    }
+                    _ => {}
                 }
                 if self.is_torn_tail(&self.head) {
                     return Ok(self.tail("the last segment is cut"));
@@ -413,24 +361,26 @@ impl ReelReader {
                 return Ok(self.tail("the last segment is cut"));
             }
             let next = start + SEGMENT_HEADER_LEN as u64 + header.body_len();
-            match header.kind {
-                SegmentKind::Events => {}
-                SegmentKind::Footer => {
-                    if crc32c::crc32c(&self.scratch) == header.records_crc {
-                        self.index = ciborium::from_reader(&self.scratch[..]).ok();
-                    }
-                    self.footer_seen = true;
-                    self.offset = next;
-                    continue;
-                }
-                SegmentKind::Unknown(_) => {
-                    self.offset = next;
-                    continue;
-                }
-            }
             // The payload must be there too, even where it is not asked for: else the tail is cut inside it.
             if !self.payload_is_there(start, &header)? {
                 return Ok(self.tail("the last segment is cut"));
+            }
+            match header.kind {
+                SegmentKind::Events => self.footer_at = None,
+                SegmentKind::Footer => {
+                    self.offset = next;
+                    match self.meet_footer(start, &header) {
+                        None => continue,
+                        wrong => return Ok(wrong),
+                    }
+                }
+                SegmentKind::Unknown(_) => {
+                    self.offset = next;
+                    match self.foreign_fault(start, &header)? {
+                        None => continue,
+                        Some(reason) => return Ok(Some(Item::Damage(Damage::passed_over(start, next, reason)))),
+                    }
+                }
             }
             return self.events_segment(start, next, &header).map(Some);
         }
@@ -454,11 +404,13 @@ impl ReelReader {
 
     fn events_segment(&mut self, start: u64, next: u64, header: &SegmentHeader) -> io::Result<Item> {
         let expected = self.position.seq;
-        if header.starts_group() && header.first_seq > expected {
-            // Nothing here is broken, yet a whole group is not there. The same place is read again after this.
+        let goes_on = self.group_seen && !self.group_broken;
+        if header.first_seq != expected && (header.starts_group() || goes_on) {
+            // Nothing here is broken, yet what must be before it is not. The same place is read again after this.
             self.position.seq = header.first_seq;
-            let (events, reason) = (header.first_seq - expected, "events are missing before this place".to_owned());
-            return Ok(Item::Damage(Damage { offset: start, bytes: 0, events, at_end: false, reason }));
+            let events = header.first_seq.saturating_sub(expected);
+            let reason = if events > 0 { "events are missing before this place" } else { "event numbers go back here" };
+            return Ok(Item::Damage(Damage { events, ..Damage::passed_over(start, start, reason.to_owned()) }));
         }
         if header.starts_group() {
             self.start_group()?;
@@ -521,13 +473,8 @@ impl ReelReader {
             return Ok(Ok(()));
         }
         let outcome = self.load_payload_inner(block)?;
-        Ok(outcome.map_err(|reason| Damage {
-            offset: block.offset,
-            bytes: 0,
-            events: block.headers.len() as u64,
-            at_end: false,
-            reason,
-        }))
+        let (at, events) = (block.offset, block.headers.len() as u64);
+        Ok(outcome.map_err(|reason| Damage { events, ..Damage::passed_over(at, at, reason) }))
     }
 
     fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {
@@ -584,7 +531,12 @@ impl ReelReader {
             len >> 20,
             MOST_LOADED >> 20
         );
-        self.told = Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, reason });
+        self.told = Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
+    }
+
+    /// Whether a block's payload is left to [`ReelReader::pass_payload`].
+    pub fn leaves_out(&self, block: &Block) -> bool {
+        self.leaves_long && !block.is_loaded()
     }
 
     /// Passes on the payloads of a block that came without, piece by piece: each with its event's header, and whether it
@@ -597,7 +549,7 @@ impl ReelReader {
         mut take: impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()>,
     ) -> io::Result<Result<(), Damage>> {
         let events = block.headers.len() as u64;
-        let damage = |reason| Damage { offset: block.offset, bytes: 0, events, at_end: false, reason };
+        let damage = |reason| Damage { offset: block.offset, bytes: 0, events, at_end: false, of_index: false, reason };
         while self.parts_taken < block.part && self.parts_broken.is_none() {
             let before = self.parts[self.parts_taken];
             self.parts_broken = self.pass_part(before.offset, &before.header, |_| Ok(()))?.err();
@@ -725,6 +677,30 @@ impl ReelReader {
         }
         self.input.read_at(start + SEGMENT_HEADER_LEN as u64, len, &mut self.scratch)?;
         Ok(self.scratch.len() == len)
+    }
+
+    /// What is wrong with a segment of a kind that this version does not know: it is passed over, and its check sums
+    /// are looked at all the same, that of the payload where payloads are read.
+    fn foreign_fault(&mut self, start: u64, header: &SegmentHeader) -> io::Result<Option<String>> {
+        if crc32c::crc32c(&self.scratch) != header.records_crc {
+            return Ok(Some("the check sum of its records does not match".to_owned()));
+        }
+        if !self.with_payloads {
+            return Ok(None);
+        }
+        let (mut at, mut crc) = (start + SEGMENT_HEADER_LEN as u64 + u64::from(header.records_len), 0);
+        let mut left = header.payload_len as usize;
+        while left > 0 {
+            self.input.read_at(at, left.min(KEEP), &mut self.scratch)?;
+            if self.scratch.is_empty() {
+                break;
+            }
+            crc = crc32c::crc32c_append(crc, &self.scratch);
+            at += self.scratch.len() as u64;
+            left -= self.scratch.len();
+        }
+        let is_sound = crc == header.payload_crc;
+        Ok((!is_sound).then(|| "the check sum of its payload does not match".to_owned()))
     }
 
     fn payload_is_there(&mut self, start: u64, header: &SegmentHeader) -> io::Result<bool> {

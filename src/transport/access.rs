@@ -1,10 +1,17 @@
-//! Who may talk to a listener: a check of Host and Origin against DNS rebinding (MCP, transports, security).
+//! Who may talk to a listener: a check of Host, Origin and Sec-Fetch-Site against DNS rebinding and against pages of
+//! other sites (MCP, transports, security), and of what two readers of one request could take differently.
 //!
 //! A page in a browser can make any name resolve to this machine; it cannot make the browser leave that name out of
-//! `Host` and `Origin`. So names other than those of this machine are refused, unless the user allows them.
+//! `Host` and `Origin`. So names other than those of this machine are refused, unless the user allows them. For an image
+//! or a link a browser sends no `Origin`; there it says in `Sec-Fetch-Site` whether another site asked for it.
 
-use hyper::header::{HOST, HeaderMap, ORIGIN};
-use std::net::IpAddr;
+use super::heads::AmbiguousLength;
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::http::request::Parts;
+use std::net::{IpAddr, Ipv6Addr};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What is allowed beyond this machine's own names.
 #[derive(Clone, Debug, Default)]
@@ -15,81 +22,258 @@ pub struct Access {
     pub origins: Vec<String>,
 }
 
+/// The status of a refusal, and the reason.
+type Refused = (StatusCode, String);
+
 impl Access {
-    /// Why a request with these headers is refused; `Ok` where it is not.
-    pub fn check(&self, headers: &HeaderMap) -> Result<(), String> {
-        let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let Some(host) = headers.get(HOST).map(text) else {
-            return Err("the request has no Host".into());
-        };
-        let name = host_name(&host);
-        let is_address = name.parse::<IpAddr>().is_ok();
-        if !is_address && !is_local(name) && !self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
-            return Err(format!("Host {host:?} is not this machine; --allow-host {name} lets it in"));
+    /// Why a request with this head is refused; `Ok` where it is not. 400 where the head has no one meaning, 403 where
+    /// its sender may not ask.
+    pub fn check(&self, head: &Parts) -> Result<(), Refused> {
+        let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
+        if head.extensions.get::<AmbiguousLength>().is_some() {
+            return malformed("the request has both Content-Length and Transfer-Encoding".into());
         }
-        let Some(origin) = headers.get(ORIGIN).map(text) else { return Ok(()) };
-        let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
-        let from_here = is_local(host_name(authority)) || authority.eq_ignore_ascii_case(&host);
-        if from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(&origin)) {
+        let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
+        let Some(host) = Authority::read(&given) else { return malformed(format!("Host {given:?} is no host")) };
+        if let Some(target) = head.uri.authority() {
+            let Some(target) = Authority::read(target.as_str()) else {
+                return malformed(format!("the request's target names {target:?}, which is no host"));
+            };
+            self.check_name(&target, "the target's host")?;
+            if !target.is_same(&host) {
+                return malformed(format!("the request's target and its Host {given:?} name different hosts"));
+            }
+        }
+        self.check_name(&host, "Host")?;
+        match only(&head.headers, ORIGIN)? {
+            Some(origin) => self.check_origin(&origin, &host),
+            None => check_site(&head.headers),
+        }
+    }
+
+    fn check_name(&self, host: &Authority, what: &str) -> Result<(), Refused> {
+        let name = &host.name;
+        let is_address = name.parse::<IpAddr>().is_ok();
+        if is_address || host.is_local() || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        Err(format!("Origin {origin:?} is not this machine; --allow-origin {origin} lets it in"))
+        Err((StatusCode::FORBIDDEN, format!("{what} {name:?} is not this machine; --allow-host {name} lets it in")))
+    }
+
+    fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
+        let authority = origin.split_once("://").and_then(|(_, authority)| Authority::read(authority));
+        let is_from_here = authority.is_some_and(|from| from.is_local() || from.is_same(host));
+        if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
+            return Ok(());
+        }
+        let reason = format!("Origin {origin:?} is not this machine; --allow-origin {origin} lets it in");
+        Err((StatusCode::FORBIDDEN, reason))
     }
 }
 
-/// An authority without its port, an IPv6 address without its brackets.
-fn host_name(authority: &str) -> &str {
-    if let Some(rest) = authority.strip_prefix('[') {
-        return rest.split(']').next().unwrap_or(rest);
+/// A request without an Origin, which is what a browser sends for an image or a link, comes from no page of another
+/// site.
+fn check_site(headers: &HeaderMap) -> Result<(), Refused> {
+    let is_own = |site: &[u8]| site.eq_ignore_ascii_case(b"same-origin") || site.eq_ignore_ascii_case(b"none");
+    match headers.get_all(FETCH_SITE).iter().find(|site| !is_own(site.as_bytes())) {
+        None => Ok(()),
+        Some(site) => {
+            let site = String::from_utf8_lossy(site.as_bytes());
+            let reason =
+                format!("a page of another site sent this request (Sec-Fetch-Site {site:?}) without an Origin");
+            Err((StatusCode::FORBIDDEN, reason))
+        }
     }
-    authority.rsplit_once(':').map_or(authority, |(name, _)| name)
 }
 
-fn is_local(name: &str) -> bool {
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+/// Whether a body is said to be JSON. A page in a browser may send other types to any site without asking first.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let Ok(Some(kind)) = only(headers, CONTENT_TYPE) else { return false };
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// The one value of a header; a refusal where there are several, of which readers could choose differently.
+fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, Refused> {
+    let mut values = headers.get_all(&name).iter();
+    let value = values.next().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    match values.next() {
+        None => Ok(value),
+        Some(_) => Err((StatusCode::BAD_REQUEST, format!("the request has more than one {name}"))),
+    }
+}
+
+/// A host as it stands in `Host`, in an origin and in a request's target.
+struct Authority {
+    /// A name in lower case, without the dot that may end a full one, or an address.
+    name: String,
+    port: Option<u16>,
+}
+
+impl Authority {
+    /// `None` where it is no name or address with a port at most: then two readers could take it differently.
+    fn read(text: &str) -> Option<Self> {
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, port) = rest.split_once(']')?;
+                address.parse::<Ipv6Addr>().ok()?;
+                (address, port)
+            }
+            None => {
+                let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+                let name = name.strip_suffix('.').unwrap_or(name);
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+                let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_plain);
+                name.split('.').all(is_label).then_some((name, port))?
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            // An empty port is the usual one (RFC 3986, 3.2.3).
+            Some("") => None,
+            Some(digits) => Some(digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??),
+            None => port.is_empty().then_some(None)?,
+        };
+        Some(Self { name: name.to_ascii_lowercase(), port })
+    }
+
+    fn is_local(&self) -> bool {
+        let name = &self.name;
+        name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        const HTTP: u16 = 80;
+        self.name == other.name && self.port.unwrap_or(HTTP) == other.port.unwrap_or(HTTP)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(access: &Access, host: &str, origin: Option<&str>) -> bool {
-        let mut headers = HeaderMap::new();
-        headers.insert(HOST, host.parse().expect("a value"));
-        if let Some(origin) = origin {
-            headers.insert(ORIGIN, origin.parse().expect("a value"));
+    /// The status of what is refused; 200 for what is not.
+    fn status(access: &Access, target: &str, headers: &[(&str, &str)]) -> u16 {
+        let mut request = hyper::Request::builder().uri(target);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
-        access.check(&headers).is_ok()
+        let (head, ()) = request.body(()).expect("a request").into_parts();
+        access.check(&head).err().map_or(200, |(status, _)| status.as_u16())
+    }
+
+    fn check(access: &Access, host: &str, origin: Option<&str>) -> u16 {
+        let headers: Vec<_> = [("host", host)].into_iter().chain(origin.map(|origin| ("origin", origin))).collect();
+        status(access, "/mcp", &headers)
     }
 
     #[test]
     fn names_of_this_machine_pass_and_others_do_not() {
         let access = Access::default();
-        for host in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]:9", "192.168.0.4:80", "app.localhost"] {
-            assert!(check(&access, host, None), "{host}");
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "localhost.",
+            "localhost.:80",
+            "localhost:",
+            "127.0.0.1:1",
+            "[::1]:9",
+            "[::1]",
+            "192.168.0.4:80",
+            "app.localhost",
+        ] {
+            assert_eq!(check(&access, host, None), 200, "{host}");
         }
         for host in ["evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example"] {
-            assert!(!check(&access, host, None), "{host}");
+            assert_eq!(check(&access, host, None), 403, "{host}");
         }
-        assert!(access.check(&HeaderMap::new()).is_err());
+        assert_eq!(status(&access, "/mcp", &[]), 400);
+    }
+
+    #[test]
+    fn what_could_be_read_in_two_ways_is_refused() {
+        let access = Access::default();
+        for host in [
+            "",
+            ".",
+            "localhost..",
+            "localhost:abc",
+            "localhost:99999",
+            "localhost:+80",
+            "localhost:80:80",
+            "localhost:-1",
+            "user@localhost",
+            "localhost/evil.example",
+            "local host",
+            "localhost, evil.example",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "[evil.example]",
+            "[127.0.0.1]",
+        ] {
+            assert_eq!(check(&access, host, None), 400, "{host}");
+        }
+        let twice = |name, one, two| status(&access, "/mcp", &[("host", "localhost"), (name, one), (name, two)]);
+        assert_eq!(twice("host", "localhost", "localhost"), 400);
+        assert_eq!(twice("origin", "http://localhost", "http://localhost"), 400);
+        assert_eq!(twice("origin", "http://localhost", "https://evil.example"), 400);
+    }
+
+    #[test]
+    fn a_target_with_a_host_names_the_same_one() {
+        let access = Access::default();
+        let target = |target, host| status(&access, target, &[("host", host)]);
+        assert_eq!(target("http://localhost:3000/mcp", "localhost:3000"), 200);
+        assert_eq!(target("http://LOCALHOST./mcp", "localhost:80"), 200);
+        assert_eq!(target("http://evil.example/mcp", "localhost"), 403);
+        assert_eq!(target("http://evil.example/mcp", "evil.example"), 403);
+        assert_eq!(target("http://localhost:3000/mcp", "localhost:3001"), 400);
+        assert_eq!(target("http://127.0.0.1/mcp", "localhost"), 400);
+        assert_eq!(target("http://evil.example@localhost/mcp", "localhost"), 400);
     }
 
     #[test]
     fn an_origin_is_of_this_machine_or_the_same() {
         let access = Access::default();
         for origin in ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3", "http://192.168.0.4:80"] {
-            assert!(check(&access, "192.168.0.4:80", Some(origin)), "{origin}");
+            assert_eq!(check(&access, "192.168.0.4:80", Some(origin)), 200, "{origin}");
         }
-        for origin in ["null", "https://evil.example", "http://6.6.6.6", "http://localhost.evil.example"] {
-            assert!(!check(&access, "127.0.0.1:80", Some(origin)), "{origin}");
+        for origin in [
+            "null",
+            "https://evil.example",
+            "http://6.6.6.6",
+            "http://localhost.evil.example",
+            "http://localhost..",
+            "http://localhost:abc",
+            "http://localhost:99999",
+            "http://localhost@evil.example",
+        ] {
+            assert_eq!(check(&access, "127.0.0.1:80", Some(origin)), 403, "{origin}");
         }
+    }
+
+    #[test]
+    fn a_page_of_another_site_is_let_in_by_its_origin_only() {
+        let mine = Access { origins: vec!["https://app.example".into()], ..Access::default() };
+        let from = |site, origin: Option<&'static str>| {
+            let headers = [("host", "localhost:3000"), ("sec-fetch-site", site)];
+            let headers: Vec<_> = headers.into_iter().chain(origin.map(|origin| ("origin", origin))).collect();
+            status(&mine, "/sse", &headers)
+        };
+        // An image, a link, a form's GET; a word that is not known yet.
+        for site in ["cross-site", "same-site", "Cross-Site", "other"] {
+            assert_eq!(from(site, None), 403, "{site}");
+        }
+        assert_eq!((from("none", None), from("same-origin", None)), (200, 200), "the user, or a page of our own");
+        assert_eq!(from("same-site", Some("http://localhost:6274")), 200, "a client in a browser");
+        assert_eq!(from("cross-site", Some("https://app.example")), 200, "the user allows it");
+        assert_eq!(from("cross-site", Some("https://evil.example")), 403);
     }
 
     #[test]
     fn the_user_may_allow_more() {
         let access = Access { hosts: vec!["dev.example".into()], origins: vec!["https://app.example".into()] };
-        assert!(check(&access, "dev.example:80", Some("https://app.example")));
-        assert!(!check(&access, "dev.example:80", Some("https://other.example")));
+        assert_eq!(check(&access, "dev.example:80", Some("https://app.example")), 200);
+        assert_eq!(check(&access, "dev.example:80", Some("https://other.example")), 403);
     }
 }

@@ -3,16 +3,22 @@
 //!
 //! A socket whose process is gone is removed by whoever meets it. Making and removing happen under a lock of the
 //! folder, so that nobody removes what another has just made.
+//!
+//! The socket in the folder only says where the session is spoken to: at an abstract Unix socket. The kernel can keep
+//! handlers of subscriptions off abstract sockets ([`Reach::Own`](super::keeper::Reach::Own)); off a socket in a folder,
+//! or a secret in a file, most kernels cannot keep a process of the same user.
 
+use super::keeper::is_kept;
 use super::link::{Incoming, Link, Served, Undelivered};
 use crate::wire::{Envelope, MessageKind};
 use rustix::fs::Mode;
 use rustix::process::{getuid, umask};
 use serde_json::{Map, Value, json};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -153,6 +159,93 @@ fn remove_stale(path: &Path) -> bool {
     }
 }
 
+/// The protocol's version.
+pub const VERSION: u32 = 2;
+/// No greeting is longer than that.
+const LONGEST_GREETING: u64 = 4096;
+
+/// Where a session is spoken to: an abstract socket, and its address.
+pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
+    let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
+    let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
+    Ok((name, listener))
+}
+
+/// Why a peer that has connected may not talk to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stranger {
+    /// It is another user.
+    User,
+    /// It is a handler of a subscription, or runs below one.
+    Handler(i32),
+    /// It is gone, so nobody can tell.
+    Gone,
+}
+
+/// Why handlers are refused.
+pub const NO_HANDLERS: &str = "a handler of a subscription may not connect here";
+
+/// Lets in the user's own processes, and root's, but for handlers of subscriptions.
+pub fn admit(stream: &UnixStream) -> Result<(), Stranger> {
+    const ROOT: u32 = 0;
+    match peer(stream) {
+        Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_kept(pid) {
+            Some(true) => Err(Stranger::Handler(pid)),
+            Some(false) => Ok(()),
+            None => Err(Stranger::Gone),
+        },
+        Ok(_) | Err(_) => Err(Stranger::User),
+    }
+}
+
+/// The user and the process at the other end; the process is 0 where it is in another PID namespace. tokio asks for it,
+/// since rustix has no value for such a process.
+fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
+    let twin = stream.try_clone()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let peer = {
+        let _inside = runtime.enter();
+        twin.set_nonblocking(true)?;
+        let peer = tokio::net::UnixStream::from_std(twin).and_then(|twin| twin.peer_cred());
+        // The twin has its flags in common with the stream.
+        stream.set_nonblocking(false)?;
+        peer?
+    };
+    // It may be asked for within another runtime, where none may be waited for.
+    runtime.shutdown_background();
+    Ok((peer.uid(), peer.pid().unwrap_or_default()))
+}
+
+/// Connects to a session: its socket in the folder tells where it is spoken to, and the same process must answer there.
+pub fn connect(socket: &Path) -> io::Result<UnixStream> {
+    let door = UnixStream::connect(socket)?;
+    door.set_read_timeout(Some(ASK_PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(&door).take(LONGEST_GREETING).read_line(&mut line)?;
+    let greeting: Value = serde_json::from_str(&line).unwrap_or_default();
+    let Some(name) = greeting["abstract"].as_str() else {
+        let why = greeting["failed"].as_str().unwrap_or("it does not say where it can be spoken to");
+        return Err(io::Error::other(why));
+    };
+    let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?).map_err(|error| {
+        io::Error::other(match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                "this process may not connect to abstract Unix sockets of others, as no handler of a subscription may"
+                    .to_owned()
+            }
+            io::ErrorKind::ConnectionRefused => {
+                format!("its abstract socket @{name} is not there; does it run in another network namespace?")
+            }
+            _ => format!("its abstract socket @{name}: {error}"),
+        })
+    })?;
+    let (here, there) = (peer(&door)?, peer(&stream)?);
+    if here != there || is_kept(there.1) != Some(false) {
+        return Err(io::Error::other("not the session itself answers at its socket, but another process"));
+    }
+    Ok(stream)
+}
+
 /// Asks one thing and waits for one answer.
 pub fn ask(socket: &Path, request: &Value, patience: Duration) -> io::Result<Value> {
     let mut answer = Value::Null;
@@ -170,7 +263,7 @@ pub fn listen(
     patience: Duration,
     mut heard: impl FnMut(Value) -> bool,
 ) -> io::Result<()> {
-    let mut stream = UnixStream::connect(socket)?;
+    let mut stream = connect(socket)?;
     stream.set_read_timeout(Some(patience))?;
     writeln!(stream, "{request}")?;
     let mut lines = BufReader::new(stream).lines();
@@ -194,7 +287,7 @@ pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
 /// requests, and what comes before them, come in. `in_stream` is the stream that is meant, or 0 for the only one.
 /// Must be called within a tokio runtime.
 pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
-    let stream = UnixStream::connect(socket)?;
+    let stream = connect(socket)?;
     stream.set_nonblocking(true)?;
     let (reading, mut writing) = tokio::net::UnixStream::from_std(stream)?.into_split();
     let (link, Served { mut outgoing, incoming }) = Link::served();
@@ -288,13 +381,54 @@ mod tests {
         assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
     }
 
+    /// What comes of connecting where somebody greets so.
+    fn greeted(greeting: &Value) -> io::Result<UnixStream> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        let door = UnixListener::bind(&path).expect("bound");
+        let greeting = greeting.to_string();
+        let greeter = std::thread::spawn(move || {
+            let (mut stream, _) = door.accept().expect("accepted");
+            writeln!(stream, "{greeting}").expect("written");
+        });
+        let connected = connect(&path);
+        greeter.join().expect("greeted");
+        connected
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_spoken_to_is_refused_with_the_reason() {
+        let (name, listener) = bind_abstract().expect("bound");
+        let stream = greeted(&json!({"version": VERSION, "abstract": name})).expect("connected");
+        assert_eq!(admit(&stream), Ok(()));
+        assert_eq!(admit(&listener.accept().expect("accepted").0), Ok(()));
+        drop(listener);
+        for (greeting, words) in [
+            (json!({"version": VERSION, "abstract": name}), "network namespace"),
+            (json!({"version": VERSION, "failed": NO_HANDLERS}), NO_HANDLERS),
+            (json!({"tag": 1, "info": {}}), "does not say where"),
+            (json!({"abstract": "x".repeat(200)}), ""),
+        ] {
+            let error = greeted(&greeting).expect_err("nobody is there").to_string();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
     #[tokio::test]
     async fn a_message_that_is_not_taken_fails_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
-        let listener = tokio::net::UnixListener::bind(&path).expect("bound");
+        let door = UnixListener::bind(&path).expect("bound");
+        let (name, listener) = bind_abstract().expect("bound");
+        let greeter = std::thread::spawn(move || {
+            let (mut stream, _) = door.accept().expect("accepted");
+            writeln!(stream, "{}", json!({"version": VERSION, "abstract": name})).expect("written");
+        });
         let mut link = link(&path, "server", 0).expect("connected");
-        let (stream, _) = listener.accept().await.expect("accepted");
+        greeter.join().expect("greeted");
+        let (stream, _) = listener.accept().expect("accepted");
+        stream.set_nonblocking(true).expect("set");
+        let stream = tokio::net::UnixStream::from_std(stream).expect("a stream");
         let (reading, mut writing) = stream.into_split();
         let mut lines = tokio::io::BufReader::new(reading).lines();
         let mut tags = Vec::new();

@@ -3,6 +3,7 @@
 
 use super::budget::MessageLimit;
 use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full, whole};
+use super::refusal::Refusal;
 use super::remote::{Remote, Tell, Told};
 use crate::wire::json;
 use crate::wire::sse::{Carried, SseFramer, carried};
@@ -14,6 +15,8 @@ use hyper::http::{request, response};
 use hyper::{Method, Request, StatusCode, Uri, header};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// How often one request may be sent elsewhere.
 const MOST_REDIRECTS: usize = 5;
@@ -295,6 +298,21 @@ impl Answer {
             all.extend_from_slice(&bytes);
         }
         Ok(all)
+    }
+
+    /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
+    /// the limits.
+    pub async fn refusal(mut self, limit: MessageLimit, patience: Duration) -> (Refusal, Vec<u8>) {
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < limit.bytes()
+                && let Ok(Some(bytes)) = self.chunk().await
+            {
+                body.extend_from_slice(&bytes);
+            }
+        };
+        let _ = timeout(patience, read).await;
+        (Refusal::read(self.head.status, &self.head.headers, &body), body)
     }
 
     /// The body as events, none longer than `limit`.

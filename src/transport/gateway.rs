@@ -6,7 +6,7 @@ mod direct;
 mod session;
 mod streams;
 
-use super::access::Access;
+use super::access::{Access, is_json};
 use super::body;
 use super::budget::{Budget, Intake, MessageLimit};
 use super::http::{Body, BodyError, full};
@@ -210,7 +210,7 @@ impl Gateway {
 
     async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
         let (mut head, body) = request.into_parts();
-        self.access.check(&head.headers).map_err(|reason| plain(StatusCode::FORBIDDEN, &reason))?;
+        self.access.check(&head).map_err(|(status, reason)| plain(status, &reason))?;
         if let Some(version) = text(&head.headers, VERSION)
             && Revision::parse(&version).is_none()
         {
@@ -221,8 +221,14 @@ impl Gateway {
         }
         let is_sse = head.uri.path() == SSE;
         match head.method {
+            Method::GET if is_sse && head.headers.contains_key(header::ACCEPT) && !accepts_events(&head.headers) => {
+                Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"))
+            }
             Method::GET if is_sse => self.begin_sse(),
             _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
+            Method::POST if !is_json(&head.headers) => {
+                Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
+            }
             Method::POST => {
                 // Its share is held until the message is on its way to the server.
                 let mut intake = self.intake();
@@ -231,7 +237,7 @@ impl Gateway {
                 // A line is what the other side reads.
                 message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
                 if head.uri.path() == MESSAGES {
-                    self.directs.post(head.uri.query().unwrap_or_default(), message).await?;
+                    self.post_sse(head.uri.query().unwrap_or_default(), message).await?;
                     return Ok(accepted());
                 }
                 self.post(&head.headers, message, intake).await
@@ -365,7 +371,7 @@ impl Gateway {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| !session.is_closed());
         if !id.is_empty() && sessions.len() >= MOST_SESSIONS {
-            // Few clients say when they are done.
+            // Few clients say when they are done. Who waits for something, or listens, is not done.
             let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
             let (_, longest) = idle.min().ok_or_else(full_up)?;
             if let Some(left) = sessions.remove(&longest) {
@@ -404,7 +410,8 @@ impl Drop for Newborn<'_> {
 }
 
 fn full_up() -> Refusal {
-    plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open")
+    let reason = format!("{MOST_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,6 +3,7 @@
 //! Header names keep their spelling on both sides, since what passes is recorded as it was.
 
 use super::reach::Reach;
+use super::refusal::TOKEN_ADVICE;
 use super::remote::Remote;
 use crate::wire::Direction;
 use bytes::Bytes;
@@ -133,7 +134,7 @@ impl HttpError {
             if let Some(known) = found.downcast_ref::<Self>() {
                 return known.clone();
             }
-            if text.contains("message head is too large") {
+            if found.downcast_ref().is_some_and(hyper::Error::is_parse_too_large) {
                 return Self::Exchange(format!("{place} answered with headers of more than {} KiB", HEAD_LIMIT >> 10));
             }
             if text.contains("dns error") || text.contains("failed to lookup address") {
@@ -219,10 +220,6 @@ pub trait Sluice: Send {
     /// Something to be put in here; pending where nothing is, or where a message has begun and is not over.
     fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes>;
 }
-
-/// What to do about a server that wants to know who asks.
-pub(super) const TOKEN_ADVICE: &str =
-    "it wants a token: give one with -H 'Authorization: Bearer …' or in MCPREEL_TOKEN";
 
 /// Speaks HTTP/1.1 to one server, over as many connections as there are exchanges at once.
 #[derive(Clone)]

@@ -4,14 +4,15 @@
 //! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
 //! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
 //! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
-//! signals to the keeper either, nor to any other process that is not its own. A keeper may be lost all the same; so it
-//! has a guard, which then ends what it leaves.
+//! signals to the keeper either, nor to any other process that is not its own, nor connect to abstract Unix sockets of
+//! theirs, nor (Linux with Landlock's ABI 9) to any other. A keeper may be lost all the same; so it has a guard, which
+//! then ends what it leaves.
 //!
 //! Never: what the command is for.
 
 use super::child::this_program;
 use super::http::whole;
-use landlock::{ABI, Access, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
+use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
@@ -71,7 +72,7 @@ pub enum Reach {
     /// What any process of the user may.
     All,
     /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
-    /// that ([`can_confine`]).
+    /// that ([`can_confine`]). No other Unix sockets of theirs either, on kernels that can do that too.
     Own,
 }
 
@@ -117,6 +118,34 @@ pub fn can_confine() -> bool {
 
 fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
     Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
+}
+
+/// Whether a process runs below a keeper that lets its command reach its own processes only: then it is a handler's.
+/// Who is orphaned there stays below the keeper, so it cannot hide. `None` where the process is gone and nobody can
+/// tell. One of another PID namespace, which has the number 0 here, is none.
+pub fn is_kept(process: i32) -> Option<bool> {
+    const DEEPEST: usize = 100;
+    let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
+    let parent = |pid: i32| {
+        // The name in parentheses may hold anything.
+        let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
+    };
+    if process > 0 && parent(process).is_none() && std::fs::exists("/proc/self/stat").unwrap_or_default() {
+        return None;
+    }
+    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
+    let is_keeper = |line: Vec<u8>| {
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let reach = match word(1) {
+            asked if asked == GUARD.as_bytes() || asked == KEEPER.as_bytes() => word(4),
+            asked if asked == COMMAND.as_bytes() => word(2),
+            _ => return false,
+        };
+        reach == Reach::Own.word().as_bytes()
+    };
+    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_keeper))
 }
 
 /// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
@@ -240,7 +269,7 @@ fn exec(argv: &[OsString], reach: Reach) -> io::Error {
         return error.into();
     }
     // On a kernel without the scopes nothing is restricted.
-    let confined = || scopes(CompatLevel::BestEffort)?.create()?.restrict_self();
+    let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
     if reach == Reach::Own
         && let Err(error) = confined()
     {
@@ -319,4 +348,43 @@ fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
     children.rewind()?;
     children.read_to_string(&mut list)?;
     Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_below_no_keeper_is_not_kept_and_of_who_is_gone_nobody_knows() {
+        let own = i32::try_from(std::process::id()).expect("a process id");
+        assert_eq!(is_kept(own), Some(false));
+        assert_eq!(is_kept(0), Some(false), "of another namespace");
+        let mut gone = Command::new("true").spawn().expect("started");
+        gone.wait().expect("ended");
+        assert_eq!(is_kept(i32::try_from(gone.id()).expect("a process id")), None);
+    }
+
+    #[test]
+    fn who_is_below_a_keeper_is_kept_unless_it_may_reach_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (words, kept) in [
+            (["__keep", "1", "1000", "own"], true),
+            (["__guard", "1", "1000", "own"], true),
+            (["__kept", "own", "x", "y"], true),
+            (["__keep", "1", "1000", "all"], false),
+            (["other", "__keep", "1000", "own"], false),
+        ] {
+            // A shell whose words are a keeper's, above one that lives until its input ends.
+            std::fs::write(folder.path().join(words[0]), "sh -c 'echo $$; read line'; :").expect("written");
+            let mut command = Command::new("sh");
+            command.args(words).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("started");
+            let mut below = String::new();
+            let mut told = io::BufReader::new(child.stdout.take().expect("piped"));
+            io::BufRead::read_line(&mut told, &mut below).expect("it begins");
+            assert_eq!(is_kept(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
+            drop(child.stdin.take());
+            child.wait().expect("ended");
+        }
+    }
 }

@@ -1,13 +1,13 @@
 //! A listener of this machine that takes JSON posts: checked for who sends them, for their form and their size, and
 //! answered as their taker says.
 
-use super::access::Access;
+use super::access::{Access, is_json};
 use super::body::{self, BodyFault};
 use super::budget::{Budget, Intake, MessageLimit};
 use super::http::{Body, full};
 use super::proxy::{accept, serve_connection};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
@@ -50,10 +50,9 @@ pub async fn serve(listener: TcpListener, most: usize, take: Take) {
 
 async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<Budget>), take: &Take) -> Reply {
     let (head, body) = request.into_parts();
-    if let Err(why) = Access::default().check(&head.headers) {
+    if let Err((status, why)) = Access::default().check(&head) {
         // What lets more in elsewhere is no option here.
-        let why = why.split(';').next().unwrap_or_default();
-        return refuse(StatusCode::FORBIDDEN, why);
+        return refuse(status, why.split(';').next().unwrap_or_default());
     }
     if head.method != Method::POST {
         return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is taken here");
@@ -69,13 +68,6 @@ async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<
         Err(fault) => refuse(fault.status(), &fault.told(&intake)),
         Ok(body) => take(Post { path: head.uri.path().to_owned(), body: body.into() }).await,
     }
-}
-
-/// A page in a browser may send other types without asking first.
-fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
 fn refuse(status: StatusCode, why: &str) -> Reply {

@@ -3,6 +3,7 @@
 
 use super::access::Access;
 use super::exchange::shared_headers;
+use super::heads::{AmbiguousLength, Watched};
 use super::http::{
     Body, BodyError, HEAD_LIMIT, HttpClient, HttpError, MOST_HEADERS, Seen, SharedWatch, Sluice, empty, full, whole,
 };
@@ -15,7 +16,7 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, uri};
 use hyper::server::conn::http1;
-use hyper::service::{HttpService, service_fn};
+use hyper::service::{Service, service_fn};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -156,7 +157,7 @@ impl Proxy {
 
     /// Whether a request may go on.
     fn admit(&self, head: &request::Parts) -> Result<(), (StatusCode, String)> {
-        self.access.check(&head.headers).map_err(|reason| (StatusCode::FORBIDDEN, reason))?;
+        self.access.check(head)?;
         let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: u64| length > self.body_limit) {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, HttpError::TooLong(self.body_limit).to_string()));
@@ -234,10 +235,24 @@ where
 /// exchange that is under way.
 pub(super) async fn serve_connection<S>(stream: TcpStream, service: S, closing: impl Future<Output = ()>)
 where
-    S: HttpService<Incoming, ResBody = Body>,
+    S: Service<Request<Incoming>, Response = Response<Body>>,
     S::Error: Into<BodyError>,
 {
     let _ = stream.set_nodelay(true);
+    let (stream, known) = Watched::new(stream);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if known.is_ambiguous() {
+            request.extensions_mut().insert(AmbiguousLength);
+        }
+        let (answer, known) = (service.call(request), known.clone());
+        async move {
+            let answer = answer.await;
+            if answer.as_ref().is_ok_and(|answer| answer.status() == StatusCode::SWITCHING_PROTOCOLS) {
+                known.end();
+            }
+            answer
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)

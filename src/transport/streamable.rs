@@ -7,8 +7,9 @@ mod older;
 
 use super::budget::{MessageLimit, Receiver, Sender};
 use super::exchange::{Answer, Endpoint, Events, NoEvent};
-use super::http::{HttpError, SharedWatch, TOKEN_ADVICE};
+use super::http::{HttpError, SharedWatch};
 use super::link::{Incoming, Link, Served, Undelivered};
+use super::refusal::{Refusal, in_words};
 use super::remote::{Remote, Tell, Told};
 use crate::protocol::errors;
 use crate::protocol::http::{self, ToolMarks};
@@ -45,8 +46,9 @@ const MOST_PAGES: usize = 32;
 const OWN_ID: &str = "\"headers\"";
 /// How long the ends of streams are waited for whose request is answered.
 const SETTLE: Duration = Duration::from_millis(50);
-/// The most that is read of a refusal.
+/// The most that is read of a refusal, and for how long.
 const REFUSAL_LIMIT: MessageLimit = MessageLimit::of_bytes(1 << 20);
+const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
 pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
@@ -73,8 +75,7 @@ impl Failure {
 
     /// The code of the JSON-RPC error that came with it.
     fn code(&self) -> Option<i64> {
-        let error = Envelope::scan(self.refusal.as_deref()?).error?;
-        std::str::from_utf8(json::first_member(error, "code")?).ok()?.parse().ok()
+        Envelope::scan(self.refusal.as_deref()?).error_code()
     }
 
     /// Whether a server that only speaks HTTP+SSE answers `initialize` like this (2025-11-25, backwards compatibility).
@@ -99,6 +100,8 @@ struct State {
     /// What [`http::PROTOCOL_VERSION`] says.
     version: Option<String>,
     is_modern: bool,
+    /// `initialize` was answered, so requests that name no revision belong to its session.
+    has_handshake: bool,
     marks: ToolMarks,
     /// Where the next page of tools begins, after a `tools/list` of the transport's own.
     cursor: Option<String>,
@@ -125,20 +128,26 @@ impl Call {
         let envelope = Envelope::scan(&message);
         let method = envelope.method.as_deref().unwrap_or("the message").to_owned();
         let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
-        if let Some(version) = http::modern_version(&envelope) {
-            (state.version, state.is_modern) = (Some(version.into_owned()), true);
-        } else if method == "initialize" {
+        let own_version = http::modern_version(&envelope);
+        if method == "initialize" {
             state.begin_session();
+        } else if let Some(version) = own_version.as_deref().filter(|_| !state.has_handshake) {
+            (state.version, state.is_modern) = (Some(version.to_owned()), true);
         }
-        let mut headers = state.headers();
+        // A request that names its revision stands by itself, beside a session too.
+        let is_modern = state.is_modern || own_version.is_some();
+        let mut headers = match &own_version {
+            Some(version) if state.has_handshake => State::headers_of(None, Some(version)),
+            _ => state.headers(),
+        };
         headers.insert(ACCEPT, BOTH);
         headers.insert(CONTENT_TYPE, JSON);
-        if state.is_modern {
+        if is_modern {
             for (name, value) in http::modern_headers(&envelope, &state.marks) {
                 put(&mut headers, &name, &value);
             }
         }
-        Self { id, method, is_modern: state.is_modern, headers, message: message.into() }
+        Self { id, method, is_modern, headers, message: message.into() }
     }
 
     /// Whether the transport made it for itself.
@@ -155,17 +164,22 @@ impl Call {
 impl State {
     /// Whatever was before: a session begins, and the stream of the last one is heard no more.
     fn begin_session(&mut self) {
-        (self.version, self.session, self.is_over, self.is_modern) = (None, None, false, false);
+        (self.version, self.session, self.is_over, self.is_modern, self.has_handshake) =
+            (None, None, false, false, false);
         self.listener.take().inspect(AbortHandle::abort);
     }
 
     /// The headers of every exchange of the session.
     fn headers(&self) -> HeaderMap {
+        Self::headers_of(self.session.as_ref(), self.version.as_deref())
+    }
+
+    fn headers_of(session: Option<&HeaderValue>, version: Option<&str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if let Some(session) = &self.session {
+        if let Some(session) = session {
             put_value(&mut headers, http::SESSION_ID, session.clone());
         }
-        if let Some(version) = &self.version {
+        if let Some(version) = version {
             put(&mut headers, http::PROTOCOL_VERSION, version);
         }
         headers
@@ -377,30 +391,48 @@ impl Client {
         match answer.media_type().as_str() {
             "text/event-stream" => self.follow(answer, Some(call)).await,
             "application/json" => self.read_body(answer, call).await,
-            other => {
-                let what = if other.is_empty() { "no content type" } else { other };
-                let status = answer.status();
-                Err(Failure::new(format!("the server answered {} with {status} and {what}, no message", call.method)))
-            }
+            _ => Err(self.refused(answer, &call.method, &call.headers).await),
         }
     }
 
     async fn read_body(&self, answer: Answer, call: &Call) -> Result<(), Failure> {
+        let (status, headers) = (answer.status(), answer.head.headers.clone());
         let broken = |why| Failure::new(format!("the answer to {} did not come whole: {why}", call.method));
         let body = answer.whole(self.limit).await.map_err(broken)?;
         let envelope = Envelope::scan(&body);
-        if envelope.kind == MessageKind::Error && !call.is_answered_by(&envelope) {
-            let reason = format!("the server answered {} with an error that names another request", call.method);
-            return Err(Failure { refusal: Some(body), ..Failure::new(reason) });
+        let is_refusal = match envelope.kind {
+            MessageKind::Error => envelope.error_code().is_none() || !call.is_answered_by(&envelope),
+            kind => matches!(
+                kind,
+                MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank
+            ),
+        };
+        if is_refusal {
+            let told = format!("the server answered {} with {}", call.method, Refusal::read(status, &headers, &body));
+            // A POST carries one request: the error that comes back is its answer, even where it names another one.
+            let refusal = envelope.error_code().is_some().then_some(body);
+            return Err(Failure { refusal, ..Failure::new(told) });
         }
-        if self.take(body, Some(call)).await {
-            return Ok(());
+        match self.take(body, Some(call)).await {
+            true => Ok(()),
+            false => Err(Failure::new(format!("the body that the server sent does not answer {}", call.method))),
         }
-        Err(Failure::new(format!("the body that the server sent does not answer {}", call.method)))
     }
 
     /// Passes a message of the server on, a batch too; whether it answers this call.
+    ///
+    /// An error that is none by JSON-RPC's rules is not passed on as the call's answer: clients drop it and wait.
     async fn take(&self, message: Vec<u8>, call: Option<&Call>) -> bool {
+        if let Some(call) = call {
+            let envelope = Envelope::scan(&message);
+            if envelope.kind == MessageKind::Error && envelope.error_code().is_none() && call.is_answered_by(&envelope)
+            {
+                let words = in_words(&message);
+                let told = format!("the server answered {} with an error that breaks JSON-RPC: {words}", call.method);
+                self.give_up(call, Failure::new(told)).await;
+                return true;
+            }
+        }
         let answers = call.is_some_and(|call| {
             let envelope = Envelope::scan(&message);
             if envelope.kind == MessageKind::Batch {
@@ -423,7 +455,8 @@ impl Client {
             ("initialize", Some(result)) => {
                 let version =
                     json::str_member(result, "protocolVersion").filter(|version| http::names_version(version));
-                self.state().version = version.map(|version| version.into_owned());
+                let mut state = self.state();
+                (state.version, state.has_handshake) = (version.map(|version| version.into_owned()), true);
             }
             ("tools/list", Some(result)) if call.is_modern => {
                 let mut state = self.state();
@@ -560,32 +593,31 @@ impl Client {
     /// What an answer that is no success means, to what was asked with these headers.
     async fn refused(&self, answer: Answer, what: &str, asked: &HeaderMap) -> Failure {
         let status = answer.status();
-        let mut reason = format!("the server answered {what} with HTTP {status}");
-        let mut advice = advice(status, &answer);
-        if let Some(challenge) = answer.header("www-authenticate") {
-            reason.push_str(&format!(" (WWW-Authenticate: {challenge})"));
-        }
-        let url = self.endpoint.url().path().to_owned();
-        let body = answer.whole(REFUSAL_LIMIT).await.unwrap_or_default();
-        let is_error = Envelope::scan(&body).kind == MessageKind::Error;
+        let (refusal, body) = answer.refusal(REFUSAL_LIMIT, REFUSAL_TIME).await;
+        let is_error = Envelope::scan(&body).error_code().is_some();
         let session = asked.get(http::SESSION_ID).filter(|_| status == StatusCode::NOT_FOUND);
         let session_over = session.is_some();
+        let mut reason = format!("the server answered {what} with {refusal}");
+        let mut advice = refusal.advice();
         if session_over {
             let mut state = self.state();
             state.is_over |= state.session.as_ref() == session;
             reason = format!("the session is over: {reason}");
             advice = Some("the server does not keep its sessions: does it start anew all the time?".to_owned());
         } else if status == StatusCode::NOT_FOUND {
-            advice = Some(format!("is the path right? It is {url}; often it is /mcp or /sse"));
+            let path = self.endpoint.url().path();
+            advice = Some(format!("is the path right? It is {path}; often it is /mcp or /sse"));
         }
-        let beginning = in_words(&body);
-        if !beginning.is_empty() && (!is_error || session_over) {
-            reason.push_str(&format!(": {beginning}"));
-        }
-        let refusal = (is_error && !session_over).then_some(body);
-        // An answer of the server's own needs no advice.
-        let advice = advice.filter(|_| refusal.is_none());
-        Failure { reason, advice, status: Some(status), refusal, session_over }
+        let own_words = (is_error && !session_over).then_some(body);
+        // An error of the server's own needs no advice, but none of its kind names the challenge.
+        let advice = match &own_words {
+            None => advice,
+            Some(_) if status == StatusCode::UNAUTHORIZED => {
+                advice.map(|advice| format!("{}: {advice}", refusal.head()))
+            }
+            Some(_) => None,
+        };
+        Failure { reason, advice, status: Some(status), refusal: own_words, session_over }
     }
 
     /// Ends the session, where there is one. A server may refuse that (2025-03-26 to 2025-11-25, session management).
@@ -602,59 +634,5 @@ impl Client {
             Ok(Err(error)) => self.step(error.to_string()),
             Err(_) => self.step(format!("no answer to DELETE within {FAREWELL:?}")),
         }
-    }
-}
-
-/// The beginning of a body on one line; of a web page its text alone.
-fn in_words(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
-    let is_page = start.starts_with("<html") || start == "<!doctype";
-    let text = if is_page { text_of_page(&text) } else { text.into_owned() };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(200).collect()
-}
-
-/// What stands between the tags of a page, but for its scripts and styles.
-fn text_of_page(page: &str) -> String {
-    let mut text = String::new();
-    let mut rest = page;
-    while let Some((before, behind)) = rest.split_once('<') {
-        text.push_str(before);
-        text.push(' ');
-        let (tag, after) = behind.split_once('>').unwrap_or((behind, ""));
-        rest = ["script", "style"]
-            .into_iter()
-            .find(|hidden| tag.get(..hidden.len()).is_some_and(|name| name.eq_ignore_ascii_case(hidden)))
-            .map_or(after, |hidden| after.find(&format!("</{hidden}")).map_or("", |end| &after[end..]));
-    }
-    text.push_str(rest);
-    text
-}
-
-/// What to do about a status.
-fn advice(status: StatusCode, answer: &Answer) -> Option<String> {
-    Some(match status.as_u16() {
-        401 => TOKEN_ADVICE.to_owned(),
-        403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
-        300..=399 => format!("a POST is not sent elsewhere by that; it points to {}", answer.header("location")?),
-        405 => "is the path right? Often it is /mcp or /sse".to_owned(),
-        429 | 503 => "the server is busy; try again later".to_owned(),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_page_only_its_text_is_told() {
-        let page = b"<!DOCTYPE html>\n<html><head><style>p { a > b }</style><title>Not  found</title>\n</head>
-            <body><h1 class=\"a\">404</h1><script>if (1 < 2) x()</script> <p>nothing\nhere</p></body></html>\n";
-        assert_eq!(in_words(page), "Not found 404 nothing here");
-        assert_eq!(in_words(b" no <such> thing\r\nhere "), "no <such> thing here");
-        assert_eq!(in_words("<html>\u{e9}<b".as_bytes()), "\u{e9}");
-        assert_eq!(in_words("\u{e9}".repeat(300).as_bytes()).chars().count(), 200);
     }
 }

@@ -5,6 +5,7 @@ use super::budget::{Intake, MessageLimit, Receiver, Sender, Share};
 use super::exchange::shared_headers;
 use super::http::{Body, HttpClient, HttpError, empty, whole};
 use super::link::{Incoming, Link, Served};
+use super::refusal::Refusal;
 use super::remote::{Remote, Tell, Told};
 use crate::wire::Direction;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -60,15 +61,15 @@ pub async fn connect(remote: &Remote, tell: Tell, onlooker: Option<Onlooker>) ->
             open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
         }
     };
-    let refusal = Refusal { why: Intake::of_server(remote.limit).exceeded(), meter: Meter::default() };
-    Ok(carry(socket, refusal, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
+    let bounds = Bounds { why: Intake::of_server(remote.limit).exceeded(), meter: Meter::default() };
+    Ok(carry(socket, bounds, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
 }
 
-fn carry(socket: Socket<impl Bytes>, refusal: Refusal, tell: Tell, onlooker: Onlooker) -> Link {
+fn carry(socket: Socket<impl Bytes>, bounds: Bounds, tell: Tell, onlooker: Onlooker) -> Link {
     let (link, Served { outgoing, incoming }) = Link::served();
     let (sink, stream) = socket.split();
     let sink = Arc::new(Mutex::new(sink));
-    let reader = Reader { stream, sink: Arc::clone(&sink), owed: 0, refusal, tell, onlooker: Arc::clone(&onlooker) };
+    let reader = Reader { stream, sink: Arc::clone(&sink), owed: 0, bounds, tell, onlooker: Arc::clone(&onlooker) };
     tokio::spawn(async move {
         let reading = reader.read(incoming);
         tokio::pin!(reading);
@@ -116,7 +117,7 @@ pub(super) async fn served(upgrade: OnUpgrade, intake: Intake) -> Link {
     let meter = Meter(Some(Arc::new(StdMutex::new((intake.share, 0)))));
     let metered = Metered { stream: TokioIo::new(upgraded), meter: meter.clone() };
     let socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(limits)).await;
-    carry(socket, Refusal { why, meter }, Arc::new(|_| {}), Arc::new(|_, _| {}))
+    carry(socket, Bounds { why, meter }, Arc::new(|_| {}), Arc::new(|_, _| {}))
 }
 
 fn limits(limit: MessageLimit) -> WebSocketConfig {
@@ -215,11 +216,12 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
     }
 }
 
-fn refused<B>(response: &Response<B>) -> HttpError {
-    let status = response.status();
-    let told = format!("the server answered the WebSocket's opening with HTTP {status}");
-    match status.as_u16() {
-        401 => HttpError::Token(told),
+fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
+    let body = response.body().as_deref().unwrap_or_default();
+    let refusal = Refusal::read(response.status(), response.headers(), body);
+    let told = format!("the server answered the WebSocket's opening with {refusal}");
+    match response.status() {
+        StatusCode::UNAUTHORIZED => HttpError::Token(told),
         _ => HttpError::NoWebSocket(told),
     }
 }
@@ -242,7 +244,7 @@ async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooke
 }
 
 /// Why a message that is too long is not taken, and what counts unfinished ones.
-struct Refusal {
+struct Bounds {
     why: String,
     meter: Meter,
 }
@@ -254,7 +256,7 @@ struct Reader<S> {
     sink: Sink<S>,
     /// How many bytes of such answers may still be on their way.
     owed: usize,
-    refusal: Refusal,
+    bounds: Bounds,
     tell: Tell,
     onlooker: Onlooker,
 }
@@ -272,7 +274,7 @@ impl<S: Bytes> Reader<S> {
                         .map(|frame| format!("the server closed the WebSocket: {} {}", frame.code, frame.reason));
                 }
                 Some(Ok(Message::Ping(asked))) => {
-                    self.refusal.meter.forget(asked.len());
+                    self.bounds.meter.forget(asked.len());
                     if self.owe(asked.len()).await {
                         continue;
                     }
@@ -280,18 +282,18 @@ impl<S: Bytes> Reader<S> {
                     break None;
                 }
                 Some(Ok(Message::Pong(told))) => {
-                    self.refusal.meter.forget(told.len());
+                    self.bounds.meter.forget(told.len());
                     continue;
                 }
                 Some(Ok(Message::Frame(_))) => continue,
                 Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
-                    failed = Some(self.refusal.why.clone());
+                    failed = Some(self.bounds.why.clone());
                     break None;
                 }
                 Some(Err(Error::ConnectionClosed)) | None => break None,
                 Some(Err(error)) => break Some(format!("the WebSocket broke: {}", whole(&error))),
             };
-            self.refusal.meter.clear();
+            self.bounds.meter.clear();
             (self.onlooker)(Direction::ServerToClient, Some(&message));
             if incoming.send(Incoming::Message(message.into())).await.is_err() {
                 return true;

@@ -11,7 +11,7 @@ use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::trace::{Event, EventHeader};
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::Value;
 
 /// The rooms' overviews of all connections.
@@ -28,12 +28,23 @@ pub(super) struct Connection {
     turns: Turns,
     overlap: Overlap,
     facts: ConnectionFacts,
+    /// Of the HTTP request that carries what is taken in.
+    head: Option<Head>,
     last_time: i64,
     lost: bool,
     /// How many of its requests were forgotten.
     forgotten: usize,
     /// Clients reach the server through a listener: in the era without sessions, several share this connection.
     behind_listener: bool,
+}
+
+/// What the head of an HTTP request says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// Which session it belongs to.
+    pub names_session: bool,
+    /// A revision of the era without sessions.
+    pub names_modern: bool,
 }
 
 /// How the connection stood just before a message.
@@ -67,6 +78,7 @@ impl Connection {
             turns: Turns::default(),
             overlap: Overlap::default(),
             facts: ConnectionFacts::default(),
+            head: None,
             last_time: 0,
             lost: false,
             forgotten: 0,
@@ -104,10 +116,15 @@ impl Connection {
         self.tracker.fail(exchange);
     }
 
-    pub fn take_event(&mut self, event: &Event<'_>, overviews: &mut Overviews) {
+    /// Takes a message in. `head` is that of the HTTP request which carries it, of one from the client.
+    pub fn take_event(&mut self, event: &Event<'_>, head: Option<Head>, overviews: &mut Overviews) {
         self.last_time = self.last_time.max(event.header.time);
+        self.head = head;
         self.pairs.carried_by(event.header.exchange);
         self.tracker.carried_by(event.header.exchange);
+        if head.is_some_and(|head| head.names_modern) {
+            self.tracker.headed_modern();
+        }
         let Some(text) = stream::text(event, &mut self.findings) else {
             // What it asked or answered is not known.
             return self.lose_track();
@@ -151,6 +168,10 @@ impl Connection {
             return;
         };
         let content = ["params", "result", "error"].iter().find_map(|name| value.get(name)).unwrap_or(&Value::Null);
+        let initializes = direction == Direction::ClientToServer && envelope.method.as_deref() == Some("initialize");
+        if initializes && self.head.is_some_and(|head| !head.names_session) {
+            self.begin_session(header.stream, overviews);
+        }
         let before = Before {
             ready: self.tracker.declared.ready,
             initialize_asked: self.tracker.initialize_asked,
@@ -164,9 +185,7 @@ impl Connection {
             self.findings.note(&rules::NOT_CHECKED, seq, "more requests without an answer than are remembered");
             self.pairs.forget();
         }
-        if self.behind_listener && self.tracker.era == Some(Era::Modern) {
-            self.pairs.be_shared();
-        }
+        self.pairs.share(step.era == Era::Modern && (self.behind_listener || header.exchange != 0));
         self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);
         let method = match &step.request {
             Some(asked) => Some(asked.method.as_str()),
@@ -175,13 +194,15 @@ impl Connection {
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
         let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: &value };
-        let era = content_era(&observed, &self.tracker);
-        let message = Message { observed, before, era };
+        let message = Message { observed, before, era: step.era };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
         note_facts(&message, &mut self.facts);
+        if is_astray(&message.observed) {
+            return;
+        }
         let observed = &message.observed;
         let told = method.and_then(extension::of_method).and_then(|room| room.moment(observed));
         let moment = told.and_then(|moment| self.turns.told(moment));
@@ -195,6 +216,27 @@ impl Connection {
         for overview in overviews {
             overview.observe(header.stream, observed, &mut self.findings);
         }
+    }
+
+    /// Over HTTP, an `initialize` that names no session begins one, with ids of its own, whatever passed before it on the
+    /// same TCP connection.
+    fn begin_session(&mut self, stream: u32, overviews: &mut Overviews) {
+        if self.tracker.era != Some(Era::Legacy) {
+            return self.pairs.forget_answered();
+        }
+        self.pairs.finish(self.last_time, &mut self.findings);
+        for observer in &mut self.observers {
+            observer.finish(&self.tracker.declared, &mut self.findings);
+        }
+        overviews.iter_mut().for_each(|overview| overview.leave(stream, self.last_time));
+        *self = Self {
+            findings: std::mem::take(&mut self.findings),
+            facts: std::mem::take(&mut self.facts),
+            head: self.head,
+            last_time: self.last_time,
+            behind_listener: self.behind_listener,
+            ..Self::new()
+        };
     }
 
     /// A note in the reel.
@@ -229,6 +271,17 @@ impl Connection {
     }
 }
 
+/// Whether the wrong side sent a message, or the request that it answers. That alone is held against it: what the rooms
+/// ask of one side says nothing of the other.
+fn is_astray(observed: &Observed<'_>) -> bool {
+    let (method, direction) = match observed.request {
+        Some(asked) => (Some(asked.method.as_str()), asked.direction),
+        None if observed.envelope.kind.is_response() => return false,
+        None => (observed.method, observed.direction),
+    };
+    method.and_then(extension::method_spec).is_some_and(|spec| !spec.sender.allows(direction))
+}
+
 fn reach(
     observers: &mut [Box<dyn Observer>],
     overlap: &mut Overlap,
@@ -239,18 +292,6 @@ fn reach(
     overlap.reach(moment);
     for observer in observers {
         observer.reach(moment, header.seq, header.time, findings);
-    }
-}
-
-/// The era that a message is written in: an answer follows its request.
-fn content_era(observed: &Observed<'_>, tracker: &Tracker) -> Era {
-    let params = observed.request.map_or(observed.content, |asked| &asked.params);
-    match (observed.method, tracker.era) {
-        (Some("initialize"), _) => Era::Legacy,
-        (Some("server/discover"), _) => Era::Modern,
-        (_, Some(era)) => era,
-        _ if params["_meta"].get(meta::PROTOCOL_VERSION).is_some() => Era::Modern,
-        _ => Era::Legacy,
     }
 }
 

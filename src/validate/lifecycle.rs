@@ -34,10 +34,13 @@ impl Lifecycle {
         match observed.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {
                 let Some(method) = observed.method else { return };
-                if message.before.era != Some(Era::Modern) && message.era == Era::Legacy {
+                if message.era == Era::Legacy {
                     self.check_order(message, method, findings);
                 }
-                self.check_capability(observed, method, findings);
+                // What the session agreed on says nothing of a request that stands by itself.
+                if message.before.era != Some(Era::Legacy) || message.era == Era::Legacy {
+                    self.check_capability(observed, method, findings);
+                }
             }
             MessageKind::Result => check_agreement(observed, tracker, findings),
             _ => {}

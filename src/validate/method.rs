@@ -40,6 +40,10 @@ impl Methods {
     }
 
     fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
+        // The room whose names are shared tells of them.
+        if extension::is_neighbours(method) {
+            return;
+        }
         if self.unknown.len() >= MOST_METHODS || !self.unknown.insert(method.to_owned()) {
             return;
         }
@@ -69,7 +73,7 @@ impl Methods {
         if catalogue::lookup(name).is_some() {
             check_revision(spec, message, findings);
         } else {
-            let modern = message.before.era.unwrap_or(message.era) == Era::Modern;
+            let modern = message.era == Era::Modern;
             if !modern || self.without_carrier.insert(name) {
                 findings.check(&rules::NO_CARRIER, seq, !modern, || {
                     format!("no carrier in {} for {name}", Revision::V2026_07_28.as_str())
@@ -81,20 +85,15 @@ impl Methods {
 
 fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findings) {
     let before = &message.before;
-    let fits = match (before.era, before.revision) {
-        (Some(Era::Modern), _) => spec.is_in_era(Era::Modern),
-        (Some(Era::Legacy), Some(revision)) if revision.era() == Era::Legacy => spec.is_in(revision),
-        (Some(Era::Legacy), _) => spec.is_in_era(Era::Legacy),
+    let agreed = before.revision.filter(|revision| before.era == Some(message.era) && revision.era() == message.era);
+    let fits = match (message.era, agreed) {
+        (Era::Legacy, Some(revision)) => spec.is_in(revision),
         // Nothing is agreed yet: a client probes with what either era has.
-        (None, _) => before.lost || spec.is_in_era(message.era),
+        (era, _) => before.era.is_none() && before.lost || spec.is_in_era(era),
     };
-    findings.check(&rules::NOT_IN_REVISION, message.observed.seq, fits, || {
-        let session = match (before.revision, before.era) {
-            (Some(revision), _) => revision.as_str(),
-            (None, Some(era)) => era.name(),
-            (None, None) => message.era.name(),
-        };
-        format!("{} in a session of {session}", spec.name)
+    findings.check(&rules::NOT_IN_REVISION, message.observed.seq, fits, || match agreed {
+        Some(revision) => format!("{} in a session of {}", spec.name, revision.as_str()),
+        None => format!("{} in the {} era", spec.name, message.era.name()),
     });
 }
 
@@ -120,6 +119,9 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     let (Some(asked), Some(code)) = (observed.request, observed.content["code"].as_i64()) else { return };
     let (seq, method) = (observed.seq, asked.method.as_str());
     let unknown = code == errors::METHOD_NOT_FOUND;
+    if extension::is_neighbours(method) {
+        return;
+    }
     if extension::method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
         findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} refused with {code}"));

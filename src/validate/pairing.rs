@@ -44,7 +44,7 @@ pub(super) struct Pairs {
     exchange: u32,
     /// The last event before traffic was lost: what was open or answered then may have changed since.
     lost: Option<u64>,
-    /// Several clients ask here, each with ids of its own: one may use an id that another had an answer to.
+    /// What is taken in belongs to no session: others may ask here too, each with ids of its own.
     is_shared: bool,
 }
 
@@ -79,9 +79,14 @@ impl Pairs {
         self.waiting = [0, 0];
     }
 
-    /// Several clients, each with ids of its own, ask here from now on.
-    pub fn be_shared(&mut self) {
-        self.is_shared = true;
+    /// Whether what comes next belongs to no session, so that others may have used its id.
+    pub fn share(&mut self, is_shared: bool) {
+        self.is_shared = is_shared;
+    }
+
+    /// A session begins: its ids may have been used before.
+    pub fn forget_answered(&mut self) {
+        self.answered = Recent::new(ANSWERED);
     }
 
     /// What comes next is carried by this HTTP exchange.

@@ -2,6 +2,7 @@
 
 mod base;
 mod conversation;
+mod era;
 mod good;
 mod hooks;
 mod mcpe;
@@ -25,11 +26,22 @@ struct Feed {
     seq: u64,
     time: i64,
     stream: u32,
+    /// The HTTP exchange that carries what comes; 0 for none.
+    exchange: u32,
 }
 
 impl Feed {
     fn new() -> Self {
-        Self { validator: Validator::new(Options::default()), seq: 0, time: 0, stream: 0 }
+        Self { validator: Validator::new(Options::default()), seq: 0, time: 0, stream: 0, exchange: 0 }
+    }
+
+    /// An HTTP exchange of its own for what follows, with this header of the request.
+    fn exchange(&mut self, header: Option<(&str, &str)>) {
+        self.exchange += 1;
+        let told = serde_json::json!({"what": "request", "method": "POST", "headers": header.as_slice()});
+        let mut payload = Vec::new();
+        ciborium::into_writer(&told, &mut payload).expect("CBOR");
+        self.event(EventKind::Transport, Flags::default(), Framing::Whole, &payload);
     }
 
     fn event(&mut self, kind: EventKind, flags: Flags, framing: Framing, payload: &[u8]) {
@@ -37,7 +49,7 @@ impl Feed {
             seq: self.seq,
             time: self.time,
             stream: self.stream,
-            exchange: 0,
+            exchange: self.exchange,
             kind,
             flags,
             framing,

@@ -297,6 +297,16 @@ impl<'a> Envelope<'a> {
         self.params.or(self.result).or(self.error)
     }
 
+    /// The code of an error that keeps to JSON-RPC 2.0: an object with an integer `code` and a string `message`, in an
+    /// envelope of that version. `None` for every other message.
+    pub fn error_code(&self) -> Option<i64> {
+        let has_version = !self.faults.contains(Fault::MissingVersion) && !self.faults.contains(Fault::WrongVersion);
+        let error = self.error.filter(|_| self.kind == MessageKind::Error && has_version)?;
+        json::as_str(json::member(error, "message")?)?;
+        json::check(error).ok()?;
+        Id(json::member(error, "code")?).as_integer()
+    }
+
     fn scan_object(&mut self, text: &'a [u8]) {
         let mut seen = 0u8;
         let mut walk = json::members(text);
@@ -440,6 +450,40 @@ mod tests {
 
     fn kind(text: &str) -> MessageKind {
         Envelope::scan(text.as_bytes()).kind
+    }
+
+    #[test]
+    fn only_an_integer_code_and_a_text_make_an_error() {
+        let code = |error: &str| {
+            Envelope::scan(format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#).as_bytes()).error_code()
+        };
+        assert_eq!(code(r#"{"code":-32000,"message":"m","data":[]}"#), Some(-32000));
+        assert_eq!(code(r#"{"message":"","co\u0064e":7}"#), Some(7));
+        for none in [
+            r#""invalid_token""#,
+            "null",
+            "1",
+            "[]",
+            "{}",
+            r#"{"code":1}"#,
+            r#"{"message":"m"}"#,
+            r#"{"code":"1","message":"m"}"#,
+            r#"{"code":1.5,"message":"m"}"#,
+            r#"{"code":1.0,"message":"m"}"#,
+            r#"{"code":null,"message":"m"}"#,
+            r#"{"code":1,"message":null}"#,
+            r#"{"code":1,"message":"m","data":tru}"#,
+        ] {
+            assert_eq!(code(none), None, "{none}");
+        }
+        for odd in [
+            r#"{"id":1,"error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":2.0,"id":1,"error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"code":1,"message":"m"}}"#,
+        ] {
+            assert_eq!(Envelope::scan(odd.as_bytes()).error_code(), None, "{odd}");
+        }
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::entry::{Entry, read};
 use super::tree::Format;
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::output::{self, Replacement};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 
 const BOM: &str = "\u{feff}";
@@ -45,14 +45,9 @@ impl ConfigFile {
     /// wanted.
     pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
-        let real = self.path.canonicalize().map_err(failed)?;
-        let about = std::fs::metadata(&real).map_err(failed)?;
-        let mut temporary = tempfile_beside(&real).map_err(failed)?;
-        temporary.file.set_permissions(about.permissions()).map_err(failed)?;
-        // Only a superuser may give a file away; for everybody else it is their own already.
-        let _ = fchown(&temporary.file, Some(about.uid()), Some(about.gid()));
-        temporary.file.write_all(self.whole(text).as_bytes()).map_err(failed)?;
-        temporary.file.sync_all().map_err(failed)?;
+        let mut replacement = Replacement::begin(&self.path, output::PRIVATE).map_err(failed)?;
+        replacement.file().write_all(self.whole(text).as_bytes()).map_err(failed)?;
+        let real = replacement.target().to_owned();
         if std::fs::read(&real).map_err(failed)? != self.whole(&self.text).as_bytes() {
             let told = format!("{} was changed meanwhile; nothing was written", self.path.display());
             return Err(
@@ -60,7 +55,7 @@ impl ConfigFile {
             );
         }
         let copy = backup.map(|time| backup_of(&real, time)).transpose().map_err(failed)?;
-        temporary.move_to(&real).map_err(failed)?;
+        replacement.commit().map_err(failed)?;
         Ok(copy)
     }
 
@@ -96,35 +91,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     path.with_file_name(name)
-}
-
-/// A file that is removed unless it is moved to its place.
-struct Temporary {
-    file: File,
-    path: Option<PathBuf>,
-}
-
-fn tempfile_beside(path: &Path) -> io::Result<Temporary> {
-    let path = beside(path, &format!(".{}.part", std::process::id()));
-    let file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
-    Ok(Temporary { file, path: Some(path) })
-}
-
-impl Temporary {
-    fn move_to(mut self, path: &Path) -> io::Result<()> {
-        match self.path.take() {
-            Some(temporary) => std::fs::rename(&temporary, path).inspect_err(|_| self.path = Some(temporary)),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            let _ = std::fs::remove_file(path);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `completions`: completion scripts for shells.
 
 use crate::cli::error::CommandError;
-use crate::cli::{self, Context, Outcome};
+use crate::cli::{self, Context, Outcome, output};
 use clap::Args;
-use clap_complete::Shell;
+use clap_complete::{Generator, Shell};
 use std::path::PathBuf;
 
 /// Print a shell's completion script.
@@ -25,16 +25,19 @@ const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::Powe
 
 pub fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(shell) = args.shell {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut cli::command(), "mcpreel", &mut script);
-        context.printer.write(&script)?;
+        context.printer.write(&script(shell))?;
     }
     if let Some(folder) = &args.all {
-        let failed = |error| CommandError::writing(folder, &error);
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
         for shell in SHELLS {
-            clap_complete::generate_to(shell, &mut cli::command(), "mcpreel", folder).map_err(failed)?;
+            output::write_whole(&folder.join(shell.file_name("mcpreel")), &script(shell))?;
         }
     }
     Ok(Outcome::Clean)
+}
+
+fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::command(), "mcpreel", &mut script);
+    script
 }

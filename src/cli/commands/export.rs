@@ -1,7 +1,7 @@
 //! `export`: a reel in other formats.
 
 use crate::cli::error::CommandError;
-use crate::cli::reels::Output;
+use crate::cli::output::Output;
 use crate::cli::{Context, Outcome, reels};
 use crate::exchange::jsonl;
 use crate::trace::Item;

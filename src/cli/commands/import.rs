@@ -1,12 +1,13 @@
 //! `import`: other formats into a reel.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::reels::Output;
+use crate::cli::output::Output;
 use crate::cli::{Context, Outcome};
 use crate::exchange::jsonl::{self, JsonlError};
-use crate::exchange::transcript;
+use crate::exchange::transcript::{self, Redaction};
 use crate::render::line;
-use crate::trace::{FileHeader, NewEvent, ReelWriter, WriterOptions};
+use crate::tap::secrets;
+use crate::trace::{EventKind, FileHeader, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::json;
 use clap::{Args, ValueEnum};
 use std::fs::File;
@@ -14,6 +15,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Make a reel of another format.
+///
+/// A file without a message is an error (exit code 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,6 +48,9 @@ enum ImportFormat {
     Transcript,
 }
 
+/// What is kept of a transcript's heads is what a recording keeps.
+const REDACTION: Redaction = Redaction { header: secrets::redact_header, target: secrets::redact_target };
+
 /// A source of events.
 enum Reader {
     Jsonl(jsonl::Reader<Box<dyn BufRead>>),
@@ -58,7 +64,7 @@ impl Reader {
             format => format == ImportFormat::Transcript,
         };
         match is_transcript {
-            true => transcript::Reader::new(input).map(Self::Transcript),
+            true => transcript::Reader::new(input).map(|reader| Self::Transcript(reader.redacting(REDACTION))),
             false => jsonl::Reader::new(input).map(Self::Jsonl),
         }
     }
@@ -94,9 +100,16 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
         (Box::new(BufReader::with_capacity(1 << 20, file)), total)
     };
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-    let mut reader = Reader::new(args.format, input).map_err(bad)?;
+    let mut reader = Reader::new(args.format, input).map_err(|error| with_forms(bad(error)))?;
     let mut out = Output::create(&args.output, args.force)?;
-    let events = convert(&mut reader, &mut out, args, context, total)?;
+    let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
+    if messages == 0 {
+        let told = format!(
+            "{}: there is no message in it ({events} other events); nothing was imported",
+            args.input.display()
+        );
+        return Err(with_forms(CommandError::new(ErrorKind::Input, told)));
+    }
     out.finish()?;
     if args.output != Path::new("-") {
         let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
@@ -105,30 +118,39 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     Ok(Outcome::Clean)
 }
 
-/// Copies every event. Answers how many there were.
+/// Says what can be imported.
+fn with_forms(error: CommandError) -> CommandError {
+    error.hint("JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line").hint(
+        "a transcript: a JSON object a line, with `dir` or `direction` (c2s, s2c, client_to_server, server_to_client, \
+               stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
+    )
+}
+
+/// Copies every event. Answers how many there were, and how many of them messages.
 fn convert(
     reader: &mut Reader,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,
     total: u64,
-) -> Result<u64, CommandError> {
+) -> Result<(u64, u64), CommandError> {
     let writing = |error: io::Error| CommandError::writing(&args.output, &error);
     let header = reader.header().clone();
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
     let mut progress = context.printer.progress("importing", total);
-    let mut taken = 0;
+    let (mut taken, mut messages) = (0, 0);
     loop {
         let event = reader
             .next_event()
             .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display())))?;
         let Some(event) = event else { break };
         taken += event.payload.len() as u64;
+        messages += u64::from(event.kind == EventKind::Message);
         writer.append(event).map_err(writing)?;
         progress.reach(taken);
     }
     progress.finish();
     let events = writer.next_seq();
     writer.finish().map_err(writing)?;
-    Ok(events)
+    Ok((events, messages))
 }

@@ -1,7 +1,7 @@
 //! `man`: manual pages, one a subcommand.
 
 use crate::cli::error::CommandError;
-use crate::cli::{self, Context, Outcome};
+use crate::cli::{self, Context, Outcome, output};
 use clap::Args;
 use clap_mangen::Man;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
 
 fn write_all(command: &clap::Command, name: &str, folder: &Path) -> Result<(), CommandError> {
     let path = folder.join(format!("{name}.1"));
-    std::fs::write(&path, page(command, name)?).map_err(|error| CommandError::writing(&path, &error))?;
+    output::write_whole(&path, &page(command, name)?)?;
     command
         .get_subcommands()
         .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())

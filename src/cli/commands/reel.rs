@@ -1,11 +1,12 @@
 //! `reel`: what a reel file is, whether it is whole, making it whole, smaller, or bare bytes.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::reels::Output;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::output::Output;
+use crate::cli::{Context, Outcome, output, reels};
 use crate::exchange::jsonl;
 use crate::render::line;
-use crate::trace::rebuild::build_index;
+use crate::trace::format::VERSION;
+use crate::trace::rebuild::count;
 use crate::trace::writer::footer_bytes;
 use crate::trace::{
     Damage, EventHeader, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
@@ -36,7 +37,7 @@ pub enum ReelCommand {
     Repair(RewriteArgs),
     /// Give a reel without an index (from a killed recorder) its index, in place.
     Index(OneReel),
-    /// Pack a reel as small as it gets.
+    /// Pack a reel as small as it gets. One that would not become smaller stays as it is.
     Compact(RewriteArgs),
     /// The exact bytes of one direction, or of standard error.
     Cat(CatArgs),
@@ -100,8 +101,8 @@ pub fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandE
     match command {
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),
-        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), true, context),
-        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), false, context),
+        ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), Rewrite::Mend, context),
+        ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), Rewrite::Pack, context),
         ReelCommand::Index(args) => index(args, context),
         ReelCommand::Cat(args) => cat(args, context),
     }
@@ -111,18 +112,29 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (mut reader, path) = reels::open(args.reel.as_deref())?;
     let failed = |error| CommandError::reading(&path, &error);
     let (header, version) = (reader.header().clone(), reader.version());
-    let found = reader.index().map_err(failed)?.cloned();
-    let indexed = found.is_some();
+    let found = reader.index().map_err(failed)?.map(Option::<&Index>::cloned);
     let size = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let state = match &found {
+        Ok(Some(_)) => IndexState::Sound,
+        Ok(None) => IndexState::Missing,
+        Err(_) => IndexState::Wrong,
+    };
     let (index, damages) = match found {
-        Some(index) => (index, Vec::new()),
-        None => build_index(reader).map_err(failed)?,
+        Ok(Some(index)) => (index, Vec::new()),
+        Ok(None) => count(&mut reader, |_| {}).map_err(failed)?,
+        Err(wrong) => {
+            let (index, mut damages) = count(&mut reader, |_| {}).map_err(failed)?;
+            damages.retain(|damage| !damage.of_index);
+            damages.push(wrong);
+            (index, damages)
+        }
     };
     let created = jsonl::rfc3339(header.created);
     if args.format == Format::Json {
         let told = json!({
             "path": path.display().to_string(), "size": size, "version": version.to_string(), "created": created,
-            "tool": header.tool, "label": header.label, "notes": header.notes, "indexed": indexed,
+            "tool": header.tool, "label": header.label, "notes": header.notes,
+            "indexed": state == IndexState::Sound,
             "groups": index.groups.len(), "events": index.events, "bytes": index.bytes,
             "seconds": index.times.map(|(first, last)| last.saturating_sub(first) as f64 / 1e9),
             "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
@@ -130,12 +142,20 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
         });
         context.printer.line(&told.to_string())?;
     } else {
-        context.printer.write(info_text(&path, size, &index, &header, &created, indexed).as_bytes())?;
+        context.printer.write(info_text(&path, size, &index, &header, &created, state).as_bytes())?;
         for damage in &damages {
             context.printer.note(&damage.to_string());
         }
     }
     Ok(if damages.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// What a reel has for an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IndexState {
+    Sound,
+    Missing,
+    Wrong,
 }
 
 fn tallies(map: &std::collections::BTreeMap<String, crate::trace::index::Tally>) -> Value {
@@ -148,7 +168,7 @@ fn info_text(
     index: &Index,
     header: &crate::trace::FileHeader,
     created: &str,
-    indexed: bool,
+    state: IndexState,
 ) -> String {
     let mut text = format!("{}\n", path.display());
     let mut row = |name: &str, value: String| {
@@ -170,8 +190,14 @@ fn info_text(
         String::new()
     };
     row("size", format!("{} in {} groups{share}", line::bytes(size), index.groups.len()));
-    if !indexed {
-        row("index", "none: the recorder was killed, or is still at work (`mcpreel reel index` adds it)".into());
+    match state {
+        IndexState::Sound => {}
+        IndexState::Missing => {
+            row("index", "none: the recorder was killed, or is still at work (`mcpreel reel index` adds it)".into());
+        }
+        IndexState::Wrong => {
+            row("index", "wrong: the reel was read without it (`mcpreel reel index` replaces it)".into())
+        }
     }
     for (name, tally) in &index.kinds {
         row("", format!("{} {name}, {}", tally.0, line::bytes(tally.1)));
@@ -184,54 +210,82 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let mut reader = reader.leaving_long();
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("verifying", total);
-    let (mut events, mut bytes, mut damages) = (0u64, 0u64, Vec::new());
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
-        match item {
-            Item::Damage(damage) => damages.push(damage),
-            Item::Block(block) => {
-                events += block.headers.len() as u64;
-                bytes += block.headers.iter().map(|header| u64::from(header.len)).sum::<u64>();
-                if !block.is_loaded() {
-                    let passed = reader.pass_payload(&block, |_, _, _| Ok(()));
-                    damages.extend(passed.map_err(|error| CommandError::reading(&path, &error))?.err());
-                }
-                progress.reach(reader.offset());
-                reader.recycle(block);
-            }
-        }
-    }
+    let failed = |error| CommandError::reading(&path, &error);
+    let (counted, mut damages) = count(&mut reader, |offset| progress.reach(offset)).map_err(failed)?;
     progress.finish();
+    let wrong = wrong_index(&mut reader, &counted, &damages).map_err(failed)?;
+    let indexed = reader.footer_offset().is_some();
+    damages.extend(wrong);
     damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", path.display())))?;
-    let indexed = reader.index().map_err(|error| CommandError::reading(&path, &error))?.is_some();
     let note = if indexed { "" } else { ", no index" };
-    context.printer.line(&format!("{}: {events} events, {} read{note}", path.display(), line::bytes(bytes)))?;
+    let (events, bytes) = (counted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(counted.bytes));
+    context.printer.line(&format!("{}: {events} events, {bytes} read{note}", path.display()))?;
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }
-    context.printer.note("`mcpreel reel repair` writes a whole reel from what can be read");
+    context.printer.note(match damages.iter().all(|damage| damage.of_index) {
+        true => "every event can be read; `mcpreel reel index` replaces the index",
+        false => "`mcpreel reel repair` writes a whole reel from what can be read",
+    });
     Ok(Outcome::Findings)
 }
 
-/// Copies every event that can be read; what cannot is noted as a gap, where `mend` allows that.
-fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Context) -> Result<Outcome, CommandError> {
+/// What is wrong with the index of a reel that was read to its end, beside what reading has found.
+fn wrong_index(reader: &mut ReelReader, counted: &Index, damages: &[Damage]) -> io::Result<Option<Damage>> {
+    let Some(offset) = reader.footer_offset().filter(|_| damages.is_empty()) else { return Ok(None) };
+    let is_known_version = reader.version() <= VERSION;
+    Ok(match reader.index()? {
+        Err(damage) => Some(damage),
+        Ok(None) => None,
+        Ok(Some(index)) => {
+            let differences = index.differences(counted, is_known_version);
+            let reason = format!("it says something else than the reel about its {}", differences.join(", "));
+            (!differences.is_empty()).then(|| Damage::of_index(offset, reason))
+        }
+    })
+}
+
+/// What is written anew, and how.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rewrite {
+    /// What cannot be read is noted as a gap.
+    Mend,
+    /// Smaller: a reel that would not become smaller stays as it is.
+    Pack,
+}
+
+/// Copies every event that can be read.
+fn rewrite(
+    args: &RewriteArgs,
+    options: WriterOptions,
+    how: Rewrite,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(Some(&args.reel))?;
     let mut reader = reader.with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
+    if in_place && reels::is_written_in_place(&path) {
+        return Err(CommandError::usage(format!("{} is no regular file and cannot be replaced", path.display()))
+            .hint("write the reel to a file with -o"));
+    }
     let target = args.output.clone().unwrap_or_else(|| path.clone());
     let out = Output::create(&target, args.force || in_place)?;
-    let (before, header) = (std::fs::metadata(&path).map_or(0, |about| about.len()), reader.header().clone());
+    let before = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file).map_or(0, |about| about.len());
+    let header = reader.header().clone();
     let writing = |error: io::Error| CommandError::writing(&target, &error);
     let mut writer = ReelWriter::create(out, &header, options).map_err(writing)?;
     let mut progress = context.printer.progress("rewriting", before);
     let (mut lost, mut last_time, mut damaged) = (0u64, 0, false);
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
-            Item::Damage(damage) if !mend => {
+            // It is made anew in any case.
+            Item::Damage(damage) if damage.of_index => context.printer.note(&damage.to_string()),
+            Item::Damage(damage) if how == Rewrite::Pack => {
                 return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
                     .hint("nothing was changed; `mcpreel reel repair` writes a whole reel from what can be read"));
             }
             Item::Damage(damage) => {
-                (lost, damaged) = (lost + damage.events, true);
+                (lost, damaged) = (lost.saturating_add(damage.events), true);
                 context.printer.note(&damage.to_string());
                 append_gap(&mut writer, last_time, &damage).map_err(writing)?;
             }
@@ -248,13 +302,24 @@ fn rewrite(args: &RewriteArgs, options: WriterOptions, mend: bool, context: &Con
     }
     progress.finish();
     let events = writer.next_seq();
-    let (out, _) = writer.finish().map_err(writing)?;
+    let (mut out, _) = writer.finish().map_err(writing)?;
+    if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
+        let told = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
+        if in_place {
+            context.printer.note(&format!("{told}; it stays as it is"));
+            return Ok(Outcome::Clean);
+        }
+        out.restart().map_err(writing)?;
+        let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
+        io::copy(&mut original, &mut out).map_err(writing)?;
+        out.finish()?;
+        context.printer.note(&format!("{told}; {} is a copy of it", target.display()));
+        return Ok(Outcome::Clean);
+    }
     if damaged && in_place {
         // What could not be read today may be wanted tomorrow.
-        let mut kept = path.clone().into_os_string();
-        kept.push(".damaged");
-        std::fs::rename(&path, &kept).map_err(|error| CommandError::writing(&path, &error))?;
-        context.printer.note(&format!("the damaged reel is kept as {}", kept.to_string_lossy()));
+        let kept = output::keep_aside(&path, ".damaged").map_err(|error| CommandError::writing(&path, &error))?;
+        context.printer.note(&format!("the damaged reel is kept as {}", kept.display()));
     }
     out.finish()?;
     if target != Path::new("-") {
@@ -277,19 +342,32 @@ fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io
 fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let (mut reader, path) = reels::open(args.reel.as_deref())?;
     let failed = |error| CommandError::reading(&path, &error);
-    if reader.index().map_err(failed)?.is_some() {
+    let (index, mut damages) = count(&mut reader, |_| {}).map_err(failed)?;
+    damages.extend(wrong_index(&mut reader, &index, &damages).map_err(failed)?);
+    let footer = reader.footer_offset();
+    if footer.is_some() && damages.is_empty() {
         context.printer.note(&format!("{} has its index", path.display()));
         return Ok(Outcome::Clean);
     }
-    let (index, damages) = build_index(reader).map_err(failed)?;
-    if !damages.is_empty() {
+    if !damages.iter().all(|damage| damage.of_index) {
         let told = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {told}", path.display()))
             .hint("`mcpreel reel repair` writes a whole reel, with its index"));
     }
+    if reels::is_written_in_place(&path) {
+        return Err(CommandError::usage(format!(
+            "{} is no regular file; an index is added to such only",
+            path.display()
+        ))
+        .hint("`mcpreel reel repair REEL -o FILE` writes a reel with its index"));
+    }
     let writing = |error| CommandError::writing(&path, &error);
-    let mut file = File::options().append(true).open(&path).map_err(writing)?;
+    let mut file = File::options().write(true).open(&path).map_err(writing)?;
     reels::lock(&file, &path)?;
+    if let Some(footer) = footer {
+        // What is wrong makes room for what is right.
+        file.set_len(footer).map_err(writing)?;
+    }
     let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
     let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
     file.write_all(&footer).map_err(writing)?;

@@ -10,7 +10,7 @@ use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
 use crate::cli::target::{Limits, span};
-use crate::cli::{Context, Outcome, live, values};
+use crate::cli::{Context, Outcome, live, output, values};
 use crate::drive::chores::Chores;
 use crate::drive::server::{Arrival, serve};
 use crate::drive::sessions::{Passing, Sessions};
@@ -222,7 +222,7 @@ impl ServeCommon {
     pub fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
         let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
-        std::fs::write(path, lines).map_err(|error| CommandError::writing(path, &error))
+        output::write_whole(path, lines.as_bytes())
     }
 
     /// The settings of a server whose host is to be sent something, which takes a handshake; ids are drawn from the

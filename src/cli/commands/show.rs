@@ -164,7 +164,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     if grows {
         reader = reader.following();
     }
-    let start = Start::of(args, &filter, &mut reader, &path)?;
+    let start = Start::of(args, &filter, &mut reader, &path, context)?;
     let form = make_form(args, context, &reader)?;
     let mut show = Show {
         filter,
@@ -195,7 +195,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         }
         args.follow && (!is_due || live.as_ref().is_some_and(Live::lives))
     };
-    let damaged = show.run(source, &path, context, goes_on)?;
+    let damaged = show.run(source, &path, context, goes_on)? || start.after_wrong_index;
     show.form.finish(context)?;
     if let Some(why) = show.why_nothing().filter(|_| !damaged) {
         context.printer.note(&why);
@@ -263,20 +263,31 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
 struct Start {
     time: Option<i64>,
     seq: Option<u64>,
+    /// The place was found without the index, which is wrong.
+    after_wrong_index: bool,
 }
 
 impl Start {
-    fn of(args: &ShowArgs, filter: &Filter, reader: &mut ReelReader, path: &Path) -> Result<Self, CommandError> {
+    fn of(
+        args: &ShowArgs,
+        filter: &Filter,
+        reader: &mut ReelReader,
+        path: &Path,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        let mut start = Self::default();
         let failed = |error| CommandError::reading(path, &error);
         // An answer from here on may be to a call from before, which alone names the tool.
         let may_skip = !filter.needs_calls();
         if let Some(seq) = args.seq {
-            if may_skip {
-                reader.seek_seq(seq).map_err(failed)?;
+            start.seq = Some(seq);
+            if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
+                start.after_wrong_index = true;
+                context.printer.note(&damage.to_string());
             }
-            return Ok(Self { time: None, seq: Some(seq) });
+            return Ok(start);
         }
-        let Some(text) = &args.from else { return Ok(Self::default()) };
+        let Some(text) = &args.from else { return Ok(start) };
         let time = match text.trim_end_matches('s').parse::<f64>() {
             Ok(seconds) => (seconds * 1e9) as i64,
             Err(_) => text
@@ -289,10 +300,12 @@ impl Start {
                         .hint("a time is like 12.5 (seconds from the beginning) or 2026-11-21T20:00:00Z")
                 })?,
         };
-        if may_skip {
-            reader.seek_time(time).map_err(failed)?;
+        start.time = Some(time);
+        if may_skip && let Some(damage) = reader.seek_time(time).map_err(failed)? {
+            start.after_wrong_index = true;
+            context.printer.note(&damage.to_string());
         }
-        Ok(Self { time: Some(time), seq: None })
+        Ok(start)
     }
 
     fn is_before(&self, header: &EventHeader) -> bool {

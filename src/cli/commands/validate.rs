@@ -4,7 +4,7 @@ use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
 use crate::extension::Severity;
 use crate::render::findings;
-use crate::trace::Item;
+use crate::trace::{EventKind, Item};
 use crate::validate::{Options, Report, Validator, all_rules};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// Check a session: JSON-RPC, MCP's rules and schemas, and the five proposals'.
 ///
-/// Exit code 1 where a finding is as bad as --fail-on says.
+/// Exit code 1 where a finding is as bad as --fail-on says, 3 where the reel has no message to check.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -86,21 +86,30 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("validating", total);
-    let mut damages = Vec::new();
+    let (mut damages, mut messages) = (Vec::new(), 0u64);
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {
                 damages.push(damage.to_string());
-                validator.lose_track();
+                if !damage.of_index {
+                    validator.lose_track();
+                }
             }
             Item::Block(block) => {
-                block.events().for_each(|event| validator.observe(&event));
+                block.events().for_each(|event| {
+                    messages += u64::from(event.header.kind == EventKind::Message);
+                    validator.observe(&event);
+                });
                 reader.recycle(block);
                 progress.reach(reader.offset());
             }
         }
     }
     progress.finish();
+    if messages == 0 {
+        damages.iter().for_each(|damage| context.printer.note(damage));
+        return Err(reels::without_messages(&path));
+    }
     let report = validator.finish();
     print(&report, &damages, args.format, context)?;
     Ok(if args.fail_on.is_met(report.worst()) || !damages.is_empty() { Outcome::Findings } else { Outcome::Clean })

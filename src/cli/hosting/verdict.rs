@@ -2,31 +2,29 @@
 
 use super::super::Outcome;
 use super::super::error::CommandError;
+use super::super::output::{self, Output};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
 use crate::scenario::Report;
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A JUnit file, open before the scenario is played: what cannot be written is known at once, not a day later.
+/// A JUnit file, begun before the scenario is played: what cannot be written is known at once, not a day later.
 pub struct Junit {
     path: PathBuf,
-    file: File,
+    out: Output,
 }
 
 impl Junit {
-    /// Opens it; what an older run wrote stays until this one has its report.
+    /// Begins it; what an older run wrote stays until this one has its report.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn open(path: &Path) -> Result<Self, CommandError> {
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let refused = |error| {
-            CommandError::usage(format!("--junit: cannot write {}: {error}", path.display()))
-                .hint("its folder must be there already")
-        };
-        Ok(Self { path: path.to_owned(), file: opened.map_err(refused)? })
+        let out = Output::begin(path, true, output::SHARED).map_err(|error| {
+            CommandError::usage(format!("--junit: {}", error.message)).hint("its folder must be there already")
+        })?;
+        Ok(Self { path: path.to_owned(), out })
     }
 
     /// Writes the report; `scenario` is the scenario's name on disk.
@@ -37,9 +35,8 @@ impl Junit {
         let mut text = String::new();
         // A string takes all.
         let _ = render::junit(report, scenario, &mut text);
-        // What is no file on disk has no length to set.
-        let _ = self.file.set_len(0);
-        self.file.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))
+        self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
+        self.out.finish()
     }
 }
 

@@ -8,7 +8,7 @@ use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::extension::Side as Whose;
 use crate::extension::host::{
-    Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, ToolUse, cut,
+    Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, ToolUse, cut, label,
 };
 use crate::extension::policy::{Kind, Knob, Policies, Policy};
 use crate::extension::recent::Recent;
@@ -550,7 +550,7 @@ fn renewed(mut arguments: Value) -> Value {
 
 /// An event in a few words.
 fn note(event: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    let text = |value: &Value| label(value.as_str().unwrap_or("?"));
     format!("{} ({})", text(&event["type"]), text(&event["metadata"]["priority"]))
 }
 

@@ -150,7 +150,11 @@ impl Observer for McpeObserver {
         let Some(method) = message.method else { return };
         let kind = message.envelope.kind;
         match (method, kind) {
-            ("initialize", MessageKind::Result) => self.initialized(message, findings),
+            ("initialize", MessageKind::Result) => {
+                self.initialized(message, findings);
+                self.check_declared_dialect(message, findings);
+            }
+            ("server/discover", MessageKind::Result) => self.check_declared_dialect(message, findings),
             ("tools/list", MessageKind::Result) => self.tools(message, findings),
             ("tools/call", MessageKind::Request) => self.call(message, findings),
             ("tools/call", MessageKind::Result) => self.answer(message, findings),
@@ -221,7 +225,10 @@ impl McpeObserver {
         }
         let declared = capability(message.declared).is_some();
         self.capability_told = !declared;
-        findings.check(&CAPABILITY_MISSING, message.seq, declared, || "capabilities.events is not there".to_owned());
+        findings.check(&CAPABILITY_MISSING, message.seq, declared, || match message.declared.server.get("events") {
+            Some(other) => format!("capabilities.events is {}", super::super::clip(&other.to_string(), 80)),
+            None => "capabilities.events is not there".to_owned(),
+        });
     }
 
     fn call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
@@ -263,21 +270,24 @@ impl McpeObserver {
     }
 
     fn check_dialect(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
-        let other = matches!(
-            method,
-            "events/list"
-                | "events/poll"
-                | "events/stream"
-                | "events/subscribe"
-                | "events/unsubscribe"
-                | "notifications/events/event"
-                | "mcpe/capabilities"
-                | "mcpe/schema"
-                | "subscriptions/create"
-        );
-        if other && !self.dialect_told {
+        let other = super::NEIGHBOURS.contains(&method)
+            || matches!(method, "mcpe/capabilities" | "mcpe/schema" | "subscriptions/create");
+        self.note_dialect(other, message.seq, method, findings);
+    }
+
+    /// A server of the other protocol need not be asked anything.
+    fn check_declared_dialect(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let declared = &message.content["capabilities"];
+        let top = declared["events"].as_object().is_some_and(|_| !super::is_mcpe(&declared["events"]));
+        self.note_dialect(top, message.seq, "capabilities.events", findings);
+        let other = declared["extensions"].get("io.modelcontextprotocol/events").is_some();
+        self.note_dialect(other, message.seq, "capabilities.extensions[\"io.modelcontextprotocol/events\"]", findings);
+    }
+
+    fn note_dialect(&mut self, is_other: bool, seq: u64, seen: &str, findings: &mut Findings) {
+        if is_other && !self.dialect_told {
             self.dialect_told = true;
-            findings.note(&OTHER_DIALECT, message.seq, method);
+            findings.note(&OTHER_DIALECT, seq, seen);
         }
     }
 }

@@ -47,13 +47,6 @@ impl Handshake {
     }
 }
 
-/// Which era a version's name belongs to; the names are dates, so unknown ones sort too.
-fn era_of(version: &str) -> Era {
-    let first_modern = Revision::V2026_07_28.as_str();
-    Revision::parse(version)
-        .map_or_else(|| if version >= first_modern { Era::Modern } else { Era::Legacy }, Revision::era)
-}
-
 /// How to open: with `server/discover` and this version, or with `initialize` at once. A legacy version that the
 /// caller names needs no probe.
 pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<String> {
@@ -63,14 +56,14 @@ pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<S
         EraChoice::Modern => Some(wanted.unwrap_or(newest).to_owned()),
         EraChoice::Auto => {
             let version = wanted.unwrap_or(newest);
-            (era_of(version) == Era::Modern).then(|| version.to_owned())
+            (Era::of_version(version) == Era::Modern).then(|| version.to_owned())
         }
     }
 }
 
 /// The version to ask for with `initialize`.
 pub(super) fn legacy_version(choice: EraChoice, wanted: Option<&str>) -> String {
-    let usable = wanted.filter(|version| choice == EraChoice::Legacy || era_of(version) == Era::Legacy);
+    let usable = wanted.filter(|version| choice == EraChoice::Legacy || Era::of_version(version) == Era::Legacy);
     usable.unwrap_or(Revision::NEWEST_LEGACY.as_str()).to_owned()
 }
 

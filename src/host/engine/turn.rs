@@ -1,7 +1,7 @@
 //! One turn: the message, the prompts, the tools that the model uses, the answer.
 
 use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
-use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, tokens};
+use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, label, tokens};
 use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, Waiting, choose};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -261,6 +261,7 @@ impl Host {
 
     /// What a tool gave stands in the turn's next prompt.
     fn note_tool(&mut self, tool: &str, result: &Result<Value, String>) {
+        let tool = label(tool);
         let text = match result {
             Ok(result) => format!("{tool}: {}", text_of(result)),
             Err(why) => format!("{tool} failed: {why}"),

@@ -1,6 +1,7 @@
 //! One body on its way into the reel: cut into messages by what it is.
 
 use crate::wire::sse::{Carried, SseFramer, carried};
+use crate::wire::{Envelope, Fault, MessageKind};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
@@ -141,6 +142,23 @@ impl Reading {
         }
     }
 
+    /// The status refused the request: a body that does not claim to be JSON-RPC is no message, as with what an
+    /// authorization layer answers (RFC 6750). For a body that is whole.
+    pub fn read_as_refusal(&mut self) {
+        let Self::Json(held) = self else { return };
+        let envelope = Envelope::scan(held);
+        let claims = match envelope.kind {
+            MessageKind::Batch | MessageKind::Malformed => true,
+            MessageKind::Unclassified | MessageKind::Noise | MessageKind::Blank => false,
+            _ => !envelope.faults.contains(Fault::MissingVersion),
+        };
+        if !claims {
+            let (length, mut kept) = (held.len() as u64, std::mem::take(held));
+            kept.truncate(KEEP);
+            *self = Self::Other { length, kept, keep: KEEP };
+        }
+    }
+
     /// The body is over.
     pub fn finish(&mut self, mut sink: impl FnMut(Piece<'_>)) {
         match self {
@@ -243,6 +261,24 @@ mod tests {
         assert_eq!(read(reading(), &[b"{\"a\"", b":1}"]), ["whole {\"a\":1}"]);
         assert!(read(reading(), &[]).is_empty());
         assert_eq!(read(Reading::of(None, true, Some(2)), &[b"{}"]), ["whole {}"]);
+    }
+
+    #[test]
+    fn what_comes_with_a_refusal_is_a_message_only_where_it_claims_to_be_one() {
+        let refused = |body: &str| {
+            let mut reading = Reading::of(Some("application/json"), true, None);
+            reading.push(body.as_bytes(), |_| {});
+            reading.read_as_refusal();
+            read(reading, &[])
+        };
+        assert_eq!(refused(r#"{"error":"invalid_token"}"#), [r#"other 25 {"error":"invalid_token"}"#]);
+        for other in [r#"{"error":{"code":1,"message":"m"}}"#, "{}", "Unauthorized", "null"] {
+            assert_eq!(refused(other), [format!("other {} {other}", other.len())]);
+        }
+        for message in [r#"{"jsonrpc":"2.0","id":null,"error":null}"#, r#"[{"jsonrpc":"2.0"}]"#, r#"{"jsonrpc"#] {
+            assert_eq!(refused(message), [format!("whole {message}")]);
+        }
+        assert!(refused("").is_empty());
     }
 
     #[test]

@@ -23,7 +23,8 @@ impl ReelReader {
             bytes = about.len().saturating_sub(self.offset);
         }
         self.ended = true;
-        Some(Item::Damage(Damage { offset: self.offset, bytes, events: 0, at_end: true, reason: reason.into() }))
+        let damage = Damage::passed_over(self.offset, self.offset.saturating_add(bytes), reason.into());
+        Some(Item::Damage(Damage { at_end: true, of_index: self.footer_at.is_some(), ..damage }))
     }
 
     /// A group can be read no further: goes on at the next one.
@@ -42,24 +43,21 @@ impl ReelReader {
             self.input.forget_before(offset);
             self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
             let Some(header) = segment_header(&bytes) else { break };
-            let is_next = header.kind == SegmentKind::Events && header.starts_group() && offset > start;
-            if is_next || header.kind == SegmentKind::Footer {
+            if header.kind == SegmentKind::Footer {
+                // Every segment up to here was counted; what the index says is looked at there.
+                break;
+            }
+            if header.kind == SegmentKind::Events && header.starts_group() && offset > start {
                 lost = header.first_seq.saturating_sub(expected);
                 break;
             }
-            lost += u64::from(header.count);
-            offset += SEGMENT_HEADER_LEN as u64 + header.body_len();
+            lost = lost.saturating_add(u64::from(header.count));
+            offset = offset.saturating_add(SEGMENT_HEADER_LEN as u64 + header.body_len());
         }
         self.offset = offset;
         self.group_broken = true;
-        self.position.seq = expected + lost;
-        Ok(Item::Damage(Damage {
-            offset: start,
-            bytes: offset - start,
-            events: lost,
-            at_end: false,
-            reason: reason.into(),
-        }))
+        self.position.seq = expected.saturating_add(lost);
+        Ok(Item::Damage(Damage { events: lost, ..Damage::passed_over(start, offset, reason.into()) }))
     }
 
     /// Looks for the next segment that starts a group (or the footer) after a place that is none.
@@ -78,12 +76,10 @@ impl ReelReader {
                     self.offset = offset + at as u64;
                     self.group_broken = true;
                     self.position.seq = expected.max(header.first_seq);
+                    let events = header.first_seq.saturating_sub(expected);
                     return Ok(Item::Damage(Damage {
-                        offset: start,
-                        bytes: self.offset - start,
-                        events: header.first_seq.saturating_sub(expected),
-                        at_end: false,
-                        reason: reason.into(),
+                        events,
+                        ..Damage::passed_over(start, self.offset, reason.into())
                     }));
                 }
             }
@@ -95,6 +91,7 @@ impl ReelReader {
         }
         self.ended = true;
         let bytes = offset + window.len() as u64 - start;
-        Ok(Item::Damage(Damage { offset: start, bytes, events: 0, at_end: true, reason: reason.into() }))
+        let damage = Damage::passed_over(start, start.saturating_add(bytes), reason.into());
+        Ok(Item::Damage(Damage { at_end: true, ..damage }))
     }
 }

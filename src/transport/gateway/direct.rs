@@ -4,7 +4,9 @@
 use super::session::LAST_WORDS;
 use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use crate::transport::budget::{Receiver, Sender, WeakSender};
+use crate::transport::control::NO_HANDLERS;
 use crate::transport::http::{Body, BodyError};
+use crate::transport::keeper::is_kept;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::{lines, proxy, websocket};
 use crate::wire::Direction;
@@ -18,6 +20,7 @@ use hyper::{Response, StatusCode};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::oneshot;
@@ -31,8 +34,18 @@ pub const SSE: &str = "/sse";
 #[derive(Default)]
 pub struct Directs {
     open: Mutex<BTreeMap<u32, Direct>>,
-    /// Where messages to a session of HTTP+SSE go, by the id that its client was told.
-    posts: Mutex<HashMap<String, WeakSender<Incoming>>>,
+    /// The streams of HTTP+SSE, by the id that its client was told.
+    streams: Mutex<HashMap<String, Sse>>,
+}
+
+/// A stream of HTTP+SSE.
+struct Sse {
+    /// Where its client's messages go; gone once the client has hung up.
+    to: WeakSender<Incoming>,
+    /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
+    /// send a message: so nothing is started before.
+    waiting: Option<Link>,
+    since: Instant,
 }
 
 /// One of them, from outside.
@@ -75,17 +88,10 @@ impl Directs {
 
     /// Ends all, and waits for what stands behind them.
     pub async fn finish(&self) {
+        lock(&self.streams).clear();
         let all = std::mem::take(&mut *lock(&self.open));
         let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();
         futures_util::future::join_all(ends).await;
-    }
-
-    /// Takes a message of HTTP+SSE to its session.
-    pub async fn post(&self, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
-        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
-        let id = query.strip_prefix("session=").ok_or_else(unknown)?;
-        let session = lock(&self.posts).get(id).and_then(WeakSender::upgrade).ok_or_else(unknown)?;
-        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 }
 
@@ -112,7 +118,15 @@ impl Gateway {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
         proxy::accept(next, move |stream, _| {
             let gateway = Arc::clone(&self);
-            async move { gateway.carry_lines(stream.into_split()).await }
+            async move {
+                let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+                if peer.is_some_and(|peer| is_kept(peer) != Some(false)) {
+                    let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
+                    let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
+                } else {
+                    gateway.carry_lines(stream.into_split()).await;
+                }
+            }
         })
         .await;
     }
@@ -150,16 +164,21 @@ impl Gateway {
         Ok(response)
     }
 
-    /// HTTP+SSE: a stream of all that the server says, which names where messages go.
-    pub(super) fn begin_sse(self: &Arc<Self>) -> Result<Response<Body>, Refusal> {
-        let (stream, opened) = self.open_direct()?;
+    /// HTTP+SSE: a stream of all that the server says, which names where messages go. The server is started for the
+    /// first of them.
+    pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
-        let mut posts = lock(&self.directs.posts);
-        posts.retain(|_, session| session.strong_count() > 0);
-        posts.insert(id.clone(), incoming.downgrade());
-        drop(posts);
-        tokio::spawn(Arc::clone(self).carry(stream, client, opened));
+        let mut streams = lock(&self.directs.streams);
+        streams.retain(|_, stream| stream.to.strong_count() > 0);
+        if streams.len() >= MOST_SESSIONS {
+            // A client speaks at once; who has said nothing for longest is none.
+            let silent = streams.iter().filter(|(_, stream)| stream.waiting.is_some());
+            let oldest = silent.min_by_key(|(_, stream)| stream.since).map(|(id, _)| id.clone());
+            streams.remove(&oldest.ok_or_else(full_up)?);
+        }
+        streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client), since: Instant::now() });
+        drop(streams);
         let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
         // The session ends with the stream, which holds its client's end.
         let said = futures_util::stream::unfold((outgoing, incoming), |(mut outgoing, incoming)| async move {
@@ -174,6 +193,28 @@ impl Gateway {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
         Ok(response)
+    }
+
+    /// Takes a message of HTTP+SSE to its session, which begins with the first.
+    pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
+        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let session = {
+            let mut streams = lock(&self.directs.streams);
+            let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;
+            let session = found.to.upgrade().ok_or_else(unknown)?;
+            if let Some(client) = found.waiting.take() {
+                match self.open_direct() {
+                    Ok((stream, opened)) => drop(tokio::spawn(Arc::clone(self).carry(stream, client, opened))),
+                    // The client may try again.
+                    Err(refusal) => {
+                        found.waiting = Some(client);
+                        return Err(refusal);
+                    }
+                }
+            }
+            session
+        };
+        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 
     fn open_direct(&self) -> Result<(u32, Opened), Refusal> {

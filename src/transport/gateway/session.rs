@@ -100,18 +100,27 @@ impl Session {
         self.lock().has_room_for(message)
     }
 
-    /// Since when the client wants nothing and hears nothing; `None` where it does.
+    /// Since when the client wants nothing and hears nothing; `None` where it does, also where an answer is owed to it
+    /// for which it may come back.
     pub fn idle_since(&self) -> Option<Instant> {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.filter(|_| self.lock().is_idle())
+        self.used_last().filter(|_| self.lock().is_idle())
     }
 
-    /// Over once the client wants and hears nothing for this long. It is looked at as often, so it may take twice that.
+    /// Since when the client is gone: it hears nothing, whether something is owed to it or not.
+    fn gone_since(&self) -> Option<Instant> {
+        self.used_last().filter(|_| !self.lock().is_read())
+    }
+
+    fn used_last(&self) -> Option<Instant> {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Over once the client hears nothing for this long. It is looked at as often, so it may take twice that.
     pub async fn left(&self, span: Duration) {
         loop {
-            let idle = self.idle_since();
+            let gone = self.gone_since();
             tokio::time::sleep(span).await;
-            if self.is_closed() || idle.is_some() && self.idle_since() == idle {
+            if self.is_closed() || gone.is_some() && self.gone_since() == gone {
                 return;
             }
         }

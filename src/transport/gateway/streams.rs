@@ -342,9 +342,14 @@ impl Streams {
         !others.any(|other| asked.iter().any(|asked| asked.meets(other)))
     }
 
-    /// Whether no client reads anything here.
+    /// Whether a client reads anything here.
+    pub fn is_read(&self) -> bool {
+        self.listener.is_read() || self.posts.iter().any(|post| post.stream.is_read())
+    }
+
+    /// Whether no client reads anything here, and none is owed an answer.
     pub fn is_idle(&self) -> bool {
-        !self.listener.is_read() && !self.posts.iter().any(|post| post.stream.is_read())
+        self.posts.is_empty() && !self.listener.is_read()
     }
 
     /// Hands a message to whom it is for on the client's side. Answers what is lost, in words.

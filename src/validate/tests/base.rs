@@ -370,3 +370,18 @@ fn a_long_pipeline_is_checked_in_time() {
     }
     assert_eq!(feed.validator.finish().errors, 0);
 }
+
+/// A code that MCP itself gives a meaning is nobody's trespass.
+#[test]
+fn a_server_may_ask_for_a_url_to_be_opened() {
+    let answered = |code: i64| {
+        super::ids(&super::run(&format!(
+            r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+               c>s {{"id":1,"method":"tools/call","params":{{"name":"t"}}}}
+               s>c {{"id":1,"error":{{"code":{code},"message":"open it","data":{{"elicitations":[{{"mode":"url",
+                   "elicitationId":"e","url":"https://h/","message":"m"}}]}}}}}}"#
+        )))
+    };
+    assert!(answered(-32042).is_empty(), "{:?}", answered(-32042));
+    assert_eq!(answered(-32043), super::BTreeSet::from(["method/reserved-code"]));
+}

@@ -786,3 +786,64 @@ fn calls_that_wait_leave_both_states_open() {
     );
     assert_eq!(super::ids(&report), super::BTreeSet::from(["lifecycle/stripped-capability"]), "{:?}", report.findings);
 }
+
+/// What a server of the working group's protocol declares and is asked, in any of its dialects, is no mistake here.
+#[test]
+fn amb_e6_the_neighbours_protocol_is_recognised_and_left_alone() {
+    let traffic = r##"c>s {"id":1,"method":"tools/list"}
+        s>c {"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}
+        c>s {"id":2,"method":"events/list"}
+        s>c {"id":2,"result":{"events":[]}}
+        c>s {"id":3,"method":"events/subscribe","params":{"name":"a","arguments":{},"delivery":{"mode":"webhook"}}}
+        s>c {"id":3,"error":{"code":-32027,"message":"callback endpoint","data":{"reason":"timeout"}}}
+        c>s {"id":4,"method":"events/stream","params":{"name":"a","arguments":{}}}
+        s>c {"method":"notifications/events/active","params":{"cursor":"c","truncated":false}}
+        s>c {"method":"notifications/events/event","params":{"eventId":"e","name":"a"}}
+        s>c {"method":"notifications/events/heartbeat","params":{"cursor":"c"}}
+        s>c {"method":"notifications/events/error","params":{"error":{"code":-32013,"message":"m"}}}
+        s>c {"method":"notifications/events/terminated","params":{"error":{"code":-32011,"message":"m"}}}
+        s>c {"id":4,"result":{"_meta":{}}}
+        c>s {"id":5,"method":"events/poll","params":{"name":"gone","arguments":{}}}
+        s>c {"id":5,"error":{"code":-32602,"message":"m"}}
+        s>c {"method":"notifications/events/list_changed"}"##;
+    for declared in [
+        r#"{"tools":{},"events":{}}"#,
+        r#"{"tools":{},"events":{"listChanged":true}}"#,
+        r#"{"tools":{},"events":{},"extensions":{"io.modelcontextprotocol/events":{"listChanged":true}}}"#,
+        r#"{"tools":{},"extensions":{"io.modelcontextprotocol/events":{}}}"#,
+        r#"{"tools":{}}"#,
+    ] {
+        let report = super::run(&format!("hello 2025-11-25 {{}} | {declared}\n{traffic}"));
+        let told: Vec<_> = report.findings.iter().map(|it| it.rule.id).collect();
+        assert_eq!(told, ["mcpe/other-dialect"], "{declared}: {:#?}", report.findings);
+    }
+    let quiet = super::run(r#"hello 2025-11-25 {} | {"events":{}}"#);
+    assert_eq!(quiet.findings.iter().map(|it| it.rule.id).collect::<Vec<_>>(), ["mcpe/other-dialect"]);
+}
+
+/// One member of this proposal's is enough to be held to it.
+#[test]
+fn e1_a_declaration_with_a_member_of_the_proposal_is_one() {
+    for declared in [r#"{"maxSubscriptions":1}"#, r#"{"deliveryChannels":["realtime"]}"#, r#"{"features":{}}"#] {
+        let report = super::run(&format!(r#"hello 2025-11-25 {{}} | {{"events":{declared}}}"#));
+        assert!(super::ids(&report).contains("schema/capability"), "{declared}: {:#?}", report.findings);
+    }
+    let tools = super::run(
+        r#"hello 2025-11-25 {} | {"tools":{},"events":{}}
+        c>s {"id":1,"method":"tools/list"}
+        s>c {"id":1,"result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}}]}}"#,
+    );
+    assert!(super::ids(&tools).contains("mcpe/capability-missing"), "{:#?}", tools.findings);
+}
+
+/// What the server never sent is not held against it.
+#[test]
+fn a_delivery_by_the_client_is_told_of_the_client_alone() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {}
+        c>s {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
+            {"id":"11111111-1111-4111-8111-111111111111","type":"a","data":{},"metadata":
+            {"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}}}"#,
+    );
+    assert_eq!(super::ids(&report), std::collections::BTreeSet::from(["method/direction"]), "{:#?}", report.findings);
+}

@@ -600,3 +600,18 @@ fn an_exact_name_beats_a_pattern_of_the_same_update() {
         assert_eq!(serious(&script), wanted, "{enabled} {disabled}");
     }
 }
+
+/// Where not both sides declared MCPL, no first update is due.
+#[test]
+fn c5_before_the_first_update_is_nothing_where_none_is_due() {
+    let push = r#"s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+        "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"#;
+    let block = r#"{"experimental":{"mcpl":{"version":"0.4","pushEvents":true}}}"#;
+    for (client, server, told) in
+        [("{}", "{}", false), ("{}", block, false), (block, "{}", false), (block, block, true)]
+    {
+        let report = super::run(&format!("hello 2025-11-25 {client} | {server}\n{push}"));
+        assert_eq!(super::ids(&report).contains("mcpl/before-first-update"), told, "{client} {server}");
+        assert_eq!(super::ids(&report).contains("mcpl/undeclared"), !told, "{client} {server}");
+    }
+}

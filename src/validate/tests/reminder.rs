@@ -351,3 +351,18 @@ fn b3_b26_amb_b4_an_id_that_comes_again_is_told_as_what_it_is() {
         {"id":"r","body":"b"}}}}}"#;
     assert_eq!(seen(legacy), ["reminder/both-paths: r came by the other path before"]);
 }
+
+/// A client that sends reminders makes a mistake of its own; the server has declared what it need.
+#[test]
+fn a_reminder_by_the_client_is_told_of_the_client_alone() {
+    for sent in [
+        r#"{"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
+        r#"{"method":"notifications/message","params":{"level":"info","data":"x",
+            "_meta":{"harn":{"reminder":{"id":"r","body":"b"}}}}}"#,
+    ] {
+        let report = super::run(&format!("hello 2025-11-25 {{}} | {{\"tools\":{{}}}}\nc>s {sent}"));
+        assert_eq!(super::ids(&report), std::collections::BTreeSet::from(["method/direction"]), "{sent}");
+        let by: Vec<_> = report.findings.iter().map(|found| found.direction).collect();
+        assert_eq!(by, [Some(crate::wire::Direction::ClientToServer)]);
+    }
+}

@@ -7,7 +7,7 @@ use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::drive::{Connection, Failure};
-use crate::extension::mcpe::{BATCH, EVENT, EXPIRED};
+use crate::extension::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::extension::tool_outcome;
 use crate::host::client::{Handshake, Output, Params};
 use crate::render::line::visible_text;
@@ -376,7 +376,8 @@ impl Watch<'_> {
 
     /// A server has events where it declares them or has the tool (behaviours E1, E2).
     async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
-        if handshake.server_capabilities.get("events").is_some() {
+        let declared = handshake.server_capabilities.get("events");
+        if declared.is_some_and(is_mcpe) {
             return Ok(());
         }
         let mut params = Params::Absent;
@@ -387,7 +388,15 @@ impl Watch<'_> {
             }
             let Some(cursor) = result["nextCursor"].as_str() else {
                 let error = CommandError::new(ErrorKind::Peer, "the server has no events to subscribe to");
-                return Err(error.hint("it neither declares `events` nor has the tool events_subscribe").into());
+                return Err(error
+                    .hint(match declared {
+                        Some(_) => {
+                            "its capability `events` belongs to another protocol (events/list, events/subscribe), and \
+                             it has no tool events_subscribe"
+                        }
+                        None => "it neither declares `events` nor has the tool events_subscribe",
+                    })
+                    .into());
             };
             params = Params::Value(json!({"cursor": cursor}));
         }

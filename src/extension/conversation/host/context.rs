@@ -2,7 +2,7 @@
 //!
 //! Never: whether it is in time.
 
-use crate::extension::host::{clean, cut, quoted};
+use crate::extension::host::{clean, cut, label, quoted};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -88,7 +88,7 @@ pub fn text(context: &Context) -> String {
     for memory in &context.memories {
         let _ = write!(inside, "- {}", memory.content);
         let relevance = memory.relevance.map(|relevance| format!("relevance {relevance}"));
-        let source = memory.source.as_deref().map(|source| format!("source {source}"));
+        let source = memory.source.as_deref().map(|source| format!("source {}", label(source)));
         let aside: Vec<_> = relevance.into_iter().chain(source).collect();
         let _ = if aside.is_empty() { writeln!(inside) } else { writeln!(inside, " ({})", aside.join(", ")) };
     }

@@ -1,6 +1,6 @@
 //! Content blocks as text for a model that takes nothing else: texts as they are, everything else by its name (§10.3).
 
-use crate::extension::host::cut;
+use crate::extension::host::{cut, label};
 use serde_json::Value;
 
 /// The text of a content, within so many bytes: a string, or a list of blocks.
@@ -18,11 +18,11 @@ fn block(block: &Value) -> String {
     let uri = block["uri"].as_str().or_else(|| block["resource"]["uri"].as_str());
     match (block["text"].as_str(), uri) {
         (Some(text), _) if kind == "text" => text.to_owned(),
-        (_, Some(uri)) => format!("[{kind} {uri}]"),
+        (_, Some(uri)) => format!("[{} {}]", label(kind), label(uri)),
         _ => {
             let mime = block["mimeType"].as_str().unwrap_or("of no known type");
             let bytes = block["data"].as_str().map_or(0, |data| data.len() / 4 * 3);
-            format!("[{kind} {mime}, about {bytes} B]")
+            format!("[{} {}, about {bytes} B]", label(kind), label(mime))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::push::Event;
 use super::sets::advertises;
 use super::{Asked, Peer, Side, blocks};
-use crate::extension::host::{HostCx, Refusal, ServerId};
+use crate::extension::host::{HostCx, Refusal, ServerId, label};
 use crate::extension::recent::Recent;
 use crate::protocol::errors;
 use serde_json::{Value, json};
@@ -227,7 +227,7 @@ impl Side {
         let (most, lane) = (peer.policy.length("most_bytes"), peer.policy.word("incoming"));
         let line = |message: &&Value| {
             let author = message["author"]["name"].as_str().unwrap_or("somebody");
-            format!("{author}: {}", blocks::text(&message["content"], most))
+            format!("{}: {}", label(author), blocks::text(&message["content"], most))
         };
         let last = messages.last().copied().unwrap_or(&Value::Null);
         let origin = Origin {

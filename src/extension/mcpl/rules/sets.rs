@@ -91,6 +91,10 @@ impl Sets {
     }
 
     fn check_early(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        // Where not both sides speak MCPL no update is due, and whoever speaks it has other findings.
+        if !is_agreed(message.declared) {
+            return;
+        }
         if self.updated || !(self.early_told || self.lost) {
             self.early_told |= !self.updated;
             findings
@@ -196,11 +200,19 @@ impl Sets {
     }
 
     pub fn finish(&self, declared: &Declared, findings: &mut Findings) {
-        let both = [Side::Client, Side::Server].iter().all(|side| block(declared, *side).is_some());
-        if both && !self.lost && declared.ready && self.declared.as_ref().is_some_and(|sets| !sets.is_empty()) {
+        if is_agreed(declared)
+            && !self.lost
+            && declared.ready
+            && self.declared.as_ref().is_some_and(|sets| !sets.is_empty())
+        {
             findings.check_overall(&NO_UPDATE, self.updated, || "no featureSets/update was sent".to_owned());
         }
     }
+}
+
+/// Whether both sides declared the proposal.
+fn is_agreed(declared: &Declared) -> bool {
+    [Side::Client, Side::Server].iter().all(|side| block(declared, *side).is_some())
 }
 
 /// Whether a set falls under a pattern: `*` stands for one segment, alone for everything (C9).

@@ -163,6 +163,9 @@ fn requests_that_were_left_are_few_and_give_their_ids_back() {
     let mut again = expect(&mut streams, 1999, "");
     streams.hand_on(result(1999));
     assert_eq!(waiting(&mut again).len(), 1);
+    assert!(!streams.is_read());
+    assert!(!streams.is_idle(), "answers are owed to who may come back");
+    (0..1999).for_each(|id| assert_eq!(streams.hand_on(result(id)), None));
     assert!(streams.is_idle());
 }
 

@@ -1,0 +1,53 @@
+//! What units are compared by before their texts are looked at: hashes of what they say, and the ids in it.
+
+use super::exchange::{Unit, UnitKind};
+use super::report::Side;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// Hashes of what a unit says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Print {
+    /// Only units with the same key can be partners: direction, kind, method, and for requests the subject.
+    pub key: u64,
+    /// What was asked.
+    pub params: u64,
+    /// All of the unit; the same for units that differ in nothing but times and ids.
+    pub whole: u64,
+    /// The ids in it, in the same order for units with the same `whole`.
+    pub ids: Vec<Box<str>>,
+}
+
+impl Print {
+    /// Adds the hash of one part.
+    pub fn add(&mut self, side: Side, fingerprint: u64) {
+        let part = hash(&(side, fingerprint));
+        if side == Side::Params {
+            self.params = part;
+        }
+        self.whole = hash(&(self.whole, part));
+    }
+
+    /// What a unit says, apart from what belongs to it.
+    pub fn of_message(&self) -> (u64, u64) {
+        (self.key, self.whole)
+    }
+
+    /// What was asked, and by what.
+    pub fn of_params(&self) -> (u64, u64) {
+        (self.key, self.params)
+    }
+}
+
+/// The key of a unit. A notification is what it is by its method; its level or its URI may change.
+pub(super) fn key(unit: &Unit) -> u64 {
+    let tells_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
+    let subject = unit.subject.as_deref().filter(|_| tells_apart);
+    hash(&(unit.direction, unit.kind, unit.method.as_deref(), subject))
+}
+
+pub(super) fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}

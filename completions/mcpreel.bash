@@ -4848,7 +4848,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__overlay)
-            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
+            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4942,7 +4942,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-v -o -H -e -h --color --verbose --output --force --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
+            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

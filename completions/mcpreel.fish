@@ -83,6 +83,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-message -
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l require-recording -d 'Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -91,7 +92,7 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result (or error), laid out'
 json\t'The result (or error) as it came'
 envelope\t'One object: the whole message, the latency, the era and revision'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -147,7 +148,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -182,7 +183,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -303,7 +304,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -341,7 +342,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -450,7 +451,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -496,7 +497,7 @@ json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l expect -d 'What must be true of each result, in jq\'s language, on what --format json prints. It decides alone what is a failure, but for a peer that fails' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l repeat -d 'How often, on one connection. A summary is told at the end, on standard error' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l interval -d 'How long from the beginning of one to that of the next; at once where that is over' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -556,7 +557,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timezone -d 'The time zone of --cron or --at, as an IANA name' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l expect -d 'End after so many events' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l for -d 'End after this time' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -652,7 +653,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which s
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'How the scenario\'s report is told' -r -f -a "human\t'In words'
 json\t'As one JSON object on one line'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Keep the session in a reel. Where handlers are allowed it is kept in any case, each of their runs in it' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Keep the session in a reel. Where the file exists and a client started this (standard input is a pipe or a socket), the reel gets a free name. Where handlers are allowed it is kept in any case, each of their runs in it' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether it has a memory, and the tools for it' -r -f -a "on\t'It is there'
 off\t'It is not'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the file or a folder above it, and to all as a reminder' -r -F
@@ -667,7 +668,7 @@ agent\t'The host\'s model, or --agent-command'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeout -d 'How long a handler may take at most' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-dir -d 'The folder where bash handlers run; their own is found from there' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-shell -d 'What takes a bash handler\'s command as its last argument: a sandbox, as in \'bwrap --ro-bind / / bash -c\'' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Let webhooks to this host have the environment\'s variable NAME where their headers say ${NAME} (repeatable). Without a port, only the scheme\'s own (443 for https, 80 for http) gets it. An IPv6 address stands in brackets before a port' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Answer agent handlers with this program, not with the host\'s model: what is asked comes as JSON on its standard input. Where bash is allowed too, which could look into it, it finds as little in its environment' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT. The body may have eventId, text, payload, origin and featureSet; another object is the event\'s text as a whole. A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the data' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host publishes comes out, a JSON line each' -r -F
@@ -705,7 +706,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'What ids are drawn from: the same seed, the same prompts' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l format -d 'What to print' -r -f -a "human\t'A transcript'
 json\t'One object a line'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to work in' -r -f -a "auto\t'Ask with `server/discover`, fall back to `initialize`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch`, which need the handshake, do the reverse'
 legacy\t'`initialize`: revisions up to 2025-11-25'
 modern\t'`server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to ask for, known or not' -r
@@ -752,6 +753,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s v -l verbose
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l check -d 'Check the file, and start nothing'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l schema -d 'Print the file\'s JSON Schema'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l force -d 'Overwrite the file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l require-recording -d 'Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l insecure -d 'Do not check the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -854,7 +856,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l color -d 'When 
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l config -d 'The client\'s configuration; the usual places are searched where none is named' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l bin -d 'The mcpreel that the client is to start; this one where none is named' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l bin -d 'The mcpreel that the client is to start. Where none is named, it is this one by its path, and in a file that a project shares `mcpreel`, as PATH has it: no path of yours goes into such a file' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -l all -d 'Every server of the file'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand wrap" -s y -l yes -d 'Write without asking'

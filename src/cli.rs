@@ -10,14 +10,18 @@ mod listening;
 mod live;
 mod output;
 mod peer;
+mod places;
 mod printer;
+mod recording;
 mod reels;
+mod refusal;
 mod target;
 mod values;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use error::{CommandError, ErrorKind};
 use printer::Printer;
+use std::ffi::OsString;
 use std::io;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -103,7 +107,13 @@ pub fn run() -> ExitCode {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
     let Cli { everywhere, command } = match parse() {
         Ok(cli) => cli,
-        Err(error) => return usage_error(&error),
+        Err(error) => {
+            let code = usage_error(&error);
+            if error.use_stderr() {
+                refusal::answer(&own_words(), usage_reason(&error.to_string()));
+            }
+            return code;
+        }
     };
     let context = Context { printer: Printer::new(everywhere.color), verbose: everywhere.verbose };
     let outcome = command.run(&context);
@@ -115,6 +125,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             if error.kind != ErrorKind::Quiet {
                 context.printer.complain(&error);
+                refusal::answer(&own_words(), &error.message);
             }
             ExitCode::from(error.kind.exit_code())
         }
@@ -150,6 +161,7 @@ fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError>
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     Printer::new(ColorChoice::Auto).complain(&error);
+    refusal::answer_client(&error.message);
     ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
 }
 
@@ -166,6 +178,17 @@ fn described(command: clap::Command, built: &clap::Command) -> clap::Command {
         Some(built) => described(inner.about(built.get_about().cloned().unwrap_or_default()), built),
         None => inner,
     })
+}
+
+/// The arguments of this process.
+fn own_words() -> Vec<OsString> {
+    std::env::args_os().skip(1).collect()
+}
+
+/// What is wrong with a command line, on one line.
+fn usage_reason(error: &str) -> &str {
+    let first = error.lines().next().unwrap_or_default();
+    first.strip_prefix("error: ").unwrap_or(first)
 }
 
 fn usage_error(error: &clap::Error) -> ExitCode {

@@ -24,7 +24,7 @@ pub mod timestamp;
 pub use findings::{Excuse, Findings};
 
 use self::host::{HostSide, Slot};
-use self::policy::{Knob, Policies};
+use self::policy::{Knob, Policies, Policy, Unusable};
 use self::specimens::Specimens;
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{Misfit, SchemaSet};
@@ -347,6 +347,14 @@ pub trait Extension: Sync {
         Specimens::default()
     }
 
+    /// Whether the room can use what is set of its [`Self::knobs`], beyond each option's kind.
+    ///
+    /// # Errors
+    /// The option that it cannot use, and why.
+    fn check_policy(&self, _policy: &Policy) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
     /// A fresh side in the built-in server for one connection, where the room has one.
     fn server_side(&self) -> Option<Box<dyn server::ServerSide>> {
         None
@@ -425,6 +433,25 @@ pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> 
         room.map_or(crate::protocol::schema::core(crate::protocol::Era::Legacy), |it| it.descriptor().schemas);
     let misfits = schemas.check(&format!("{method}:result"), content).unwrap_or_default();
     misfits.iter().map(ToString::to_string).collect()
+}
+
+/// Whether the rooms can use what is set, for all servers and for each.
+///
+/// # Errors
+/// The first option that they cannot use.
+pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
+    for server in std::iter::once(None).chain(policies.servers().map(Some)) {
+        for room in REGISTRY {
+            let name = room.descriptor().name;
+            let checked = room.check_policy(&policies.of(name, server.unwrap_or_default()));
+            checked.map_err(|(option, why)| Unusable {
+                server: server.map(str::to_owned),
+                option: format!("{name}.{option}"),
+                why,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a method belongs to another protocol that shares a proposal's names, so that its errors are its own.

@@ -14,4 +14,6 @@ pub mod recorder;
 pub mod relay;
 pub mod secrets;
 pub mod sieve;
+pub mod status;
 pub mod stdio;
+pub mod storage;

@@ -157,17 +157,17 @@ impl Validator {
                 }
                 return;
             }
+            EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
+                if let Some(connection) = self.connections.get_mut(&stream) {
+                    connection.fail(event.header.exchange);
+                }
+                return;
+            }
             EventKind::Transport
                 if event.header.direction() == Direction::ClientToServer && event.header.exchange != 0 =>
             {
                 if let Some(head) = read_head(event.payload) {
                     self.heads.insert(event.header.exchange, head);
-                }
-                return;
-            }
-            EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
-                if let Some(connection) = self.connections.get_mut(&stream) {
-                    connection.fail(event.header.exchange);
                 }
                 return;
             }

@@ -237,3 +237,30 @@ fn a_name_in_several_places_is_not_guessed() {
     assert_same(".mcp.json", &stage.read(".mcp.json"), with_live("").as_bytes());
     assert!(String::from_utf8_lossy(&stage.read("home/.cursor/mcp.json")).contains("--label=only"));
 }
+
+#[test]
+fn a_file_that_a_project_shares_gets_no_path_of_a_users_own() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.path("home/project/.vscode")).expect("a folder");
+    std::fs::create_dir_all(stage.path("home/repository/.git")).expect("a folder");
+    let own = stage.path("home/bin/mcpreel").display().to_string();
+    for (name, is_shared) in [
+        ("home/project/.mcp.json", true),
+        ("home/project/.vscode/mcp.json", true),
+        ("home/repository/settings.json", true),
+        ("home/project/mine.json", false),
+        ("home/.claude.json", false),
+    ] {
+        stage.write(name, with_live(""));
+        stage.ok(&["wrap", "live", "--config", name, "--yes", "--no-backup"]);
+        let written: Value = serde_json::from_slice(&stage.read(name)).unwrap_or_default();
+        let text = String::from_utf8(stage.read(name)).expect("text");
+        let command = if is_shared { "mcpreel" } else { BINARY };
+        assert!(text.contains(&format!("\"command\": \"{command}\"")), "{name}: {written} {text}");
+        stage.ok(&["unwrap", "live", "--config", name, "--yes", "--no-backup"]);
+        assert_same(name, &stage.read(name), with_live("").as_bytes());
+        let named = stage.run(&["wrap", "live", "--config", name, "--yes", "--no-backup", "--bin", &own], "");
+        assert_eq!(named.code(), if is_shared { 3 } else { 0 }, "{name}: {named:?}");
+        assert_eq!(named.err().contains("below your home folder"), is_shared, "{name}: {named:?}");
+    }
+}

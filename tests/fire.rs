@@ -248,3 +248,41 @@ fn a_host_that_connects_is_asked_and_the_command_ends() {
     assert_eq!((output.code(), output.err().contains("scope_answered")), (0, true), "{output:?}");
     host.end();
 }
+
+#[test]
+fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
+    let stage = Stage::new();
+    let mut server = stage.start(&["serve", "--era", "modern", "--listen", "0"]);
+    let url = until("its address", || {
+        let told = server.stderr_so_far();
+        told.split_whitespace().find(|word| word.starts_with("http://")).map(|url| url.trim_end_matches(';').to_owned())
+    });
+    let of_command = [&["--", BINARY, "serve", "--era", "modern"][..], &["--url", &url]];
+    let fired: [&[&str]; 5] = [
+        &["fire", "user-message", "hi"],
+        &["fire", "hook", "session_start"],
+        &["fire", "before-inference", "hi"],
+        &["fire", "feature-sets", "update", "--enable", "a"],
+        &["fire", "channel", "list"],
+    ];
+    for target in of_command {
+        for words in fired {
+            let output = stage.run(&[words, &["--record", "a.reel"], target].concat(), "");
+            assert_eq!(output.code(), 1, "{words:?}: {output:?}");
+            assert!(output.err().contains("which has no carrier for the five proposals"), "{words:?}: {output:?}");
+            let events = stage.events("a.reel");
+            let methods: Vec<_> = events.iter().filter_map(|event| event["message"]["method"].as_str()).collect();
+            assert_eq!(methods, ["initialize", "server/discover"], "{words:?}");
+            std::fs::remove_file(stage.path("a.reel")).expect("removed");
+        }
+        let watched = stage.run(&[&["events", "watch", "a"][..], target].concat(), "");
+        assert_eq!(watched.code(), 4, "{watched:?}");
+        assert!(watched.err().contains("no carrier"), "{watched:?}");
+        let hosted = stage.run(&[&["host"], target].concat(), "hi\n");
+        assert_eq!(hosted.code(), 0, "{hosted:?}");
+        let told = format!("{}{}", hosted.out(), hosted.err());
+        assert!(told.contains("modern 2026-07-28, which has no carrier for the five proposals"), "{hosted:?}");
+        assert!(told.contains("echo: hi"), "{hosted:?}");
+    }
+    assert!(server.is_running());
+}

@@ -454,6 +454,7 @@ fn e33_what_cannot_be_started_is_told() {
         (&["--handler-secret", "API_TOKEN@127.0.0.1"][..], "--allow-handlers"),
         (&["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN"], "NAME@HOST"),
         (&["--allow-handlers", "webhook", "--handler-secret", "UNSET_TOKEN@h"], "UNSET_TOKEN"),
+        (&["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN@h:99999"], "HOST:PORT"),
         (&["--allow-handlers", "bash", "--handler-dir", "nowhere"], "nowhere"),
         (&["--allow-handlers", "pigeon"], "pigeon"),
     ] {
@@ -474,7 +475,8 @@ fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
             _ => Reply::json(200, &json!({"taken": true, "by": asked.header("authorization")})),
         }
     });
-    let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", "API_TOKEN@127.0.0.1"]);
+    let secret = format!("API_TOKEN@127.0.0.1:{}", web.port);
+    let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", &secret]);
     let headers = json!({"Authorization": "Bearer ${API_TOKEN}"});
     server.subscribe(json!({"type": "webhook", "url": web.url("/in"), "headers": headers}));
     server.publish(json!({"n": 7}));
@@ -497,6 +499,37 @@ fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
     assert!(!notes.contains(SECRET) && notes.contains("Bearer ${API_TOKEN}"), "{notes}");
     let reel = stage.ok(&["export", "s.reel"]).out();
     assert!(!reel.contains(SECRET) && reel.contains("${API_TOKEN}"));
+}
+
+#[test]
+fn e34_a_secret_goes_to_its_port_only_and_a_name_must_be_closed() {
+    let stage = Stage::new();
+    let (mine, other) = (Web::start(|_| Reply::empty(200)), Web::start(|_| Reply::empty(200)));
+    let attempt = |secret: &str, url: &str, header: &str| {
+        let _ = std::fs::remove_file(stage.path("s.reel"));
+        let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", secret]);
+        let handler = json!({"type": "webhook", "headers": {"X-Key": header}, "url": url});
+        let told = server.tool("events_subscribe", json!({"handler": handler}));
+        let is_refused = told["isError"] == true;
+        if !is_refused {
+            server.publish(json!({}));
+            server.ended(0);
+        }
+        server.end();
+        is_refused.then(|| told.to_string())
+    };
+    let to_mine = format!("API_TOKEN@127.0.0.1:{}", mine.port);
+    for header in ["${API_TOKEN", "Bearer ${API_TOKEN", "${API_TOKEN} ${"] {
+        let refused = attempt(&to_mine, &mine.url("/"), header).expect("refused");
+        assert!(refused.contains("no closing brace"), "{refused}");
+    }
+    for (secret, url) in [(&to_mine[..], other.url("/")), ("API_TOKEN@127.0.0.1", mine.url("/"))] {
+        let refused = attempt(secret, &url, "${API_TOKEN}").expect("refused");
+        assert!(refused.contains("may not get"), "{refused}");
+    }
+    assert_eq!((mine.asked().len(), other.asked().len()), (0, 0), "nothing was sent");
+    assert_eq!(attempt(&to_mine, &mine.url("/"), "${API_TOKEN}"), None);
+    assert_eq!(mine.asked()[0].header("x-key"), Some(SECRET));
 }
 
 #[test]

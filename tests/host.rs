@@ -145,6 +145,31 @@ fn what_the_proposals_leave_open_is_listed_and_set() {
 }
 
 #[test]
+fn c21_a_list_with_what_is_no_pattern_keeps_the_host_from_starting() {
+    let stage = Stage::new();
+    stage.write(
+        "policy.yaml",
+        "all: {mcpl: {patterns: regex}}\nservers: {mcpreel: {mcpl: {whitelist: ['ok', 'a)|(b']}}}\n",
+    );
+    for (words, option, why) in [
+        (&["--set", "mcpl.patterns=regex", "--set", "mcpl.blacklist=/etc/("][..], "mcpl.blacklist: ", "unclosed group"),
+        (&["--set", "mcpreel:mcpl.blacklist=/etc/[a-"], "mcpl.blacklist for mcpreel: ", "unclosed character class"),
+        (&["--policy", "policy.yaml"], "mcpl.whitelist for mcpreel: ", "unopened group"),
+    ] {
+        let output = stage.run(&[&["host"], words, &["--", BINARY, "serve"]].concat(), "hi\n");
+        assert_eq!(output.code(), 2, "{words:?}: {output:?}");
+        assert!(output.err().contains(option) && output.err().contains(why), "{words:?}: {output:?}");
+        assert!(output.out().is_empty(), "{words:?}: {output:?}");
+    }
+    let scenario = "name: n\nservers: {s: {builtin: {}}}\nhost: {policy: {all: {mcpl: {blacklist: ['/etc/['], patterns: regex}}}}\n\
+        steps: [{user: hi}]\n";
+    stage.write("odd.yaml", scenario);
+    let output = stage.run(&["host", "--scenario", "odd.yaml"], "");
+    assert!(output.code() == 3 && output.err().contains("odd.yaml:3:"), "{output:?}");
+    assert!(output.err().contains("mcpl.blacklist: \"/etc/[\" is no regular expression"), "{output:?}");
+}
+
+#[test]
 fn a_policy_that_is_wrong_is_told_with_what_would_be_right() {
     let stage = Stage::new();
     let hi = ["--say", "hi"];

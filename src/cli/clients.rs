@@ -146,6 +146,13 @@ fn only_one(files: Vec<ConfigFile>) -> Result<Found, CommandError> {
     }
 }
 
+/// Whether a configuration belongs to a project, which others share: it has the name of one, or is in a repository.
+/// What is the user's own, wherever it is, does not.
+pub(super) fn is_shared(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let is_in_repository = || path.ancestors().skip(1).any(|folder| folder.join(".git").exists());
+    !user_places(variable).iter().any(|own| own == path) && (project_folder(path).is_some() || is_in_repository())
+}
+
 /// What `${workspaceFolder}` and relative paths of an entry mean.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Workspace {

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::error::{CommandError, ErrorKind};
+use super::recording::OnExisting;
 use super::target::Limits;
 use crate::transport::MessageLimit;
 use crate::transport::access::Access;
@@ -40,6 +41,11 @@ impl ListenOptions {
     pub fn limit(&self, limits: Limits) -> MessageLimit {
         let most = usize::try_from(self.max_body).unwrap_or(usize::MAX);
         MessageLimit::of_bytes(most.min(limits.max_message.bytes()))
+    }
+
+    /// What happens where a session's reel is there already: a client that starts the process cannot name another.
+    pub fn on_existing(&self) -> OnExisting {
+        if self.listen.is_some() { OnExisting::Fail } else { OnExisting::by_stdin() }
     }
 
     /// Who may come.

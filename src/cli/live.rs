@@ -1,9 +1,9 @@
-//! Live sessions: the folder of their sockets, a socket for a session that begins, finding one by its name, and what
-//! its reel says of the handshake.
+//! Live sessions: a socket for a session that begins, finding one by its name, and what its reel says of the handshake.
 
 pub mod follow;
 
 use super::error::{CommandError, ErrorKind};
+use super::places::{Kind, Places, listed};
 use super::printer::Printer;
 use crate::drive::client::Answer;
 use crate::host::client::{Handshake, Joined};
@@ -13,6 +13,7 @@ use crate::session::Tracker;
 use crate::tap::answers::Answers;
 use crate::tap::control::{Control, Session};
 use crate::tap::inject::MARK;
+use crate::tap::status::Status;
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
 use crate::transport::control::{self, Bound, SocketError};
@@ -22,24 +23,6 @@ use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Where the sockets lie: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in `/run/user/UID`, whichever is
-/// there, else `/tmp/mcpreel-UID`.
-pub fn folder() -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    folder_by(set("MCPREEL_HOME"), set("XDG_RUNTIME_DIR"), rustix::process::getuid().as_raw(), Path::is_dir)
-}
-
-/// Many clients start their servers without most of the environment: a session that they begin must be found from a
-/// shell that has all of it.
-fn folder_by(home: Option<PathBuf>, runtime: Option<PathBuf>, uid: u32, is_dir: impl Fn(&Path) -> bool) -> PathBuf {
-    if let Some(home) = home {
-        return home.join("run");
-    }
-    let usual = Path::new("/run/user").join(uid.to_string());
-    let there = runtime.into_iter().chain([usual]).find(|folder| folder.is_absolute() && is_dir(folder));
-    there.map_or_else(|| Path::new("/tmp").join(format!("mcpreel-{uid}")), |folder| folder.join("mcpreel"))
-}
 
 /// What a session that begins says about itself.
 pub struct About {
@@ -53,8 +36,8 @@ pub struct About {
     pub transport: &'static str,
     /// The URL at which clients reach the server through it, where it listens.
     pub listen: Option<String>,
-    /// Where its reel lies, where it has one.
-    pub reel: Option<PathBuf>,
+    /// How it is recorded, where it is.
+    pub recording: Option<Arc<Status>>,
 }
 
 /// Makes the socket of a session that begins, and answers on it for as long as what comes back is kept.
@@ -78,8 +61,13 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> 
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
     let name = name.trim_matches('.');
-    let (bound, listener) = match control::bind(&folder(), if name.is_empty() { "session" } else { name }) {
-        Ok(bound) => bound,
+    let places = Places::here();
+    let folder = places.sockets();
+    let (bound, listener) = match control::bind(&folder, if name.is_empty() { "session" } else { name }) {
+        Ok(bound) => {
+            places.note(Kind::Sockets, &folder);
+            bound
+        }
         Err(error) => {
             let next = remedy(&error);
             printer.note(&format!("this session cannot be attached to (no control socket): {error}; {next}"));
@@ -94,9 +82,8 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> 
     info.insert("server".into(), about.server.into());
     info.insert("transport".into(), about.transport.into());
     info.extend(about.listen.map(|url| ("listen".to_owned(), url.into())));
-    let reel = about.reel.and_then(|reel| std::path::absolute(reel).ok());
-    info.insert("reel".into(), reel.map_or(Value::Null, |reel| reel.to_string_lossy().into()));
-    Some((bound, Control { listener, info, warn: Box::new(super::printer::note) }))
+    info.insert("reel".into(), Value::Null);
+    Some((bound, Control { listener, info, recording: about.recording, warn: Box::new(super::printer::note) }))
 }
 
 fn remedy(error: &SocketError) -> &'static str {
@@ -138,6 +125,9 @@ impl Live {
         self.text("reel").map(PathBuf::from).ok_or_else(|| {
             let why = match self.text("role") {
                 Some("serve") => "it is a server, and records nothing",
+                _ if self.info.get("recording").is_some_and(|recording| recording["active"] == false) => {
+                    "it cannot be recorded; `mcpreel sessions` tells why"
+                }
                 _ => "it writes its reel to a pipe",
             };
             CommandError::usage(format!("the session {} has no reel to read: {why}", self.name))
@@ -155,31 +145,61 @@ fn told(error: &SocketError) -> CommandError {
     CommandError::usage(format!("live sessions cannot be looked up: {error}")).hint(remedy(error))
 }
 
-/// All that live, by name.
+/// All that live, by name, wherever a session may have its socket.
 pub fn all() -> Result<Vec<Live>, CommandError> {
-    let folder = folder();
-    let names = control::names(&folder).map_err(|error| told(&error))?;
-    Ok(names.into_iter().map(|name| look_at(&folder, name)).collect())
+    Ok(sockets()?.into_iter().map(look_at).collect())
 }
 
-fn look_at(folder: &Path, name: String) -> Live {
-    let socket = control::socket_path(folder, &name);
-    let (info, silence) = match control::info(&socket) {
+/// The sockets of all that live, by name. A folder that cannot be used is passed over, unless it is where this process
+/// has its own.
+fn sockets() -> Result<Vec<Socket>, CommandError> {
+    let mut sockets = Vec::new();
+    for (at, folder) in Places::here().all_sockets().into_iter().enumerate() {
+        match control::names(&folder) {
+            Ok(names) => sockets.extend(names.into_iter().map(|name| Socket { name, folder: folder.clone() })),
+            Err(error) if at == 0 => return Err(told(&error)),
+            Err(_) => {}
+        }
+    }
+    sockets.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(sockets)
+}
+
+/// A session's name, and the folder of its socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Socket {
+    name: String,
+    folder: PathBuf,
+}
+
+impl Socket {
+    fn path(&self) -> PathBuf {
+        control::socket_path(&self.folder, &self.name)
+    }
+}
+
+fn look_at(socket: Socket) -> Live {
+    let path = socket.path();
+    let (info, silence) = match control::info(&path) {
         Ok(info) => (info, String::new()),
         Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
             (Map::new(), "its process is stopped or hangs; `mcpreel sessions` tells its name only".to_owned())
         }
         Err(error) => (Map::new(), error.to_string()),
     };
-    Live { name, socket, info, silence, stream: 0 }
+    Live { name: socket.name, socket: path, info, silence, stream: 0 }
+}
+
+/// Where sessions are looked for, in words.
+pub fn looked_in() -> String {
+    format!("looked in {}", listed(&Places::here().all_sockets()))
 }
 
 /// How a session is started, for those who have none.
 pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command where the client names it";
 
-/// The session of this name, or whose name alone begins so; behind `#`, one stream of a tap that has several.
+/// The session of this name or socket, or whose name alone begins so; behind `#`, one stream of a tap that has several.
 pub fn find(wanted: &str) -> Result<Live, CommandError> {
-    let folder = folder();
     let (wanted, stream) = match wanted.rsplit_once('#') {
         None => (wanted, 0),
         Some((name, stream)) => {
@@ -187,35 +207,50 @@ pub fn find(wanted: &str) -> Result<Live, CommandError> {
             (name, stream.parse().map_err(|_| wrong())?)
         }
     };
-    let names = control::names(&folder).map_err(|error| told(&error))?;
-    let beginning: Vec<&String> = names.iter().filter(|name| name.starts_with(wanted)).collect();
-    let name = match (names.iter().find(|name| *name == wanted), &beginning[..]) {
-        (Some(name), _) => name,
-        (None, [name]) => name,
-        (None, []) if names.is_empty() => {
+    let sockets = sockets()?;
+    let live = Live { stream, ..look_at(choose(wanted, &sockets)?.clone()) };
+    if live.info.is_empty() {
+        let error = CommandError::new(ErrorKind::Peer, format!("the session {} does not answer", live.name));
+        return Err(error.hint(live.silence));
+    }
+    Ok(live)
+}
+
+/// The socket that is meant.
+fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, CommandError> {
+    let by_path = sockets.iter().find(|socket| socket.path() == Path::new(wanted));
+    let exact: Vec<&Socket> = sockets.iter().filter(|socket| socket.name == wanted).collect();
+    let beginning: Vec<&Socket> = sockets.iter().filter(|socket| socket.name.starts_with(wanted)).collect();
+    let only = |sockets: &[&'a Socket]| sockets.first().copied().filter(|_| sockets.len() == 1);
+    if let Some(socket) = by_path.or_else(|| only(&exact)).or_else(|| only(&beginning).filter(|_| exact.is_empty())) {
+        return Ok(socket);
+    }
+    match (&exact[..], &beginning[..]) {
+        ([], []) if sockets.is_empty() => {
             let error = CommandError::new(ErrorKind::Peer, "no session lives");
-            return Err(error.hint(format!("start one: {HOW_TO_START}")));
+            Err(error.hint(looked_in()).hint(format!("start one: {HOW_TO_START}")))
         }
-        (None, several) => {
+        ([_, ..], _) => {
+            let error = CommandError::usage(format!("{} sessions are called {wanted}", exact.len()));
+            let by_path = |error: CommandError, socket: &&Socket| {
+                error.hint(format!("name one by its socket: --session {}", socket.path().display()))
+            };
+            Err(exact.iter().fold(error, by_path))
+        }
+        ([], several) => {
             let (kind, why) = match several.is_empty() {
                 true => (ErrorKind::Peer, "is the name of no live session"),
                 false => (ErrorKind::Usage, "begins several names"),
             };
             let mut error = CommandError::new(kind, format!("{wanted:?} {why}"));
-            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            let known: Vec<&str> = sockets.iter().map(|socket| socket.name.as_str()).collect();
             if let (true, Some(near)) = (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
             {
                 error = error.hint(format!("is it --session {near}?"));
             }
-            return Err(error.hint(format!("the live sessions are {}", known.join(", "))));
+            Err(error.hint(format!("the live sessions are {}", known.join(", "))))
         }
-    };
-    let live = Live { stream, ..look_at(&folder, name.clone()) };
-    if live.info.is_empty() {
-        let error = CommandError::new(ErrorKind::Peer, format!("the session {name} does not answer"));
-        return Err(error.hint(live.silence));
     }
-    Ok(live)
 }
 
 /// What a reel says of how its session was opened.
@@ -428,17 +463,15 @@ mod tests {
     use crate::tap::inject::is_marked;
 
     #[test]
-    fn a_shell_and_a_session_without_its_environment_look_in_the_same_folder() {
-        let folder = |home: Option<&str>, runtime: Option<&str>, there: &'static [&'static str]| {
-            let is_dir = |path: &Path| there.iter().any(|known| Path::new(known) == path);
-            folder_by(home.map(PathBuf::from), runtime.map(PathBuf::from), 1000, is_dir)
-        };
-        let systemd = &["/run/user/1000"];
-        assert_eq!(folder(None, Some("/run/user/1000"), systemd), Path::new("/run/user/1000/mcpreel"));
-        assert_eq!(folder(None, None, systemd), Path::new("/run/user/1000/mcpreel"));
-        assert_eq!(folder(None, Some("/gone"), &[]), Path::new("/tmp/mcpreel-1000"));
-        assert_eq!(folder(None, None, &[]), Path::new("/tmp/mcpreel-1000"));
-        assert_eq!(folder(Some("/h"), Some("/run/user/1000"), systemd), Path::new("/h/run"));
+    fn a_session_is_chosen_by_its_name_its_beginning_or_its_socket() {
+        let socket = |name: &str, folder: &str| Socket { name: name.into(), folder: folder.into() };
+        let sockets = [socket("memory", "/a"), socket("memory", "/b"), socket("web", "/a")];
+        let chosen = |wanted| choose(wanted, &sockets).cloned().map_err(|error| format!("{error:?}"));
+        assert_eq!(chosen("we"), Ok(sockets[2].clone()));
+        assert_eq!(chosen("/b/memory.sock"), Ok(sockets[1].clone()));
+        let refused = chosen("memory").expect_err("there are two");
+        assert!(refused.contains("2 sessions") && refused.contains("--session /b/memory.sock"), "{refused}");
+        assert!(choose("x", &[]).is_err_and(|error| error.hints[0].starts_with("looked in /")));
     }
 
     #[test]

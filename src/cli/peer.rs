@@ -3,17 +3,19 @@
 use super::commands::record::spawn_error;
 use super::error::{CommandError, ErrorKind};
 use super::printer::note;
+use super::recording::{Need, Plan, Recording};
 use super::target::{Target, TargetKind, refuse, span};
 use super::{Context, live, reels};
 use crate::drive::{Connection, Failure};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
+use crate::protocol::{Era, Revision};
 use crate::render::line;
 use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
-use crate::tap::queue::{Lane, OnOverload, Ready};
-use crate::tap::recorder::{Recorder, RecorderOptions, WHOLE_BESIDE};
+use crate::tap::queue::{Lane, Ready};
+use crate::tap::recorder::{Recorder, WHOLE_BESIDE};
 use crate::tap::secrets;
-use crate::trace::{EventKind, FileHeader, Flags};
+use crate::trace::{EventKind, Flags};
 use crate::transport::child::ServerCommand;
 use crate::transport::http::HttpError;
 use crate::transport::http::SharedWatch;
@@ -23,7 +25,6 @@ use crate::transport::{Link, Onlookers, Remote, Told, websocket};
 use crate::wire::{Direction, Frame, LineFramer};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -36,7 +37,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How to be a client.
 #[derive(Clone, Debug, Args)]
 pub struct ClientOptions {
-    /// The era to work in.
+    /// The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends
+    /// nothing and exits with 1.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
     era: EraArg,
     /// The protocol version to ask for, known or not.
@@ -56,8 +58,12 @@ pub struct ClientOptions {
 /// The era to work in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EraArg {
-    /// Ask with `server/discover`, fall back to `initialize`.
+    /// Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and
+    /// `events watch`, which need the handshake, do the reverse.
     Auto,
+    /// The latter.
+    #[value(skip)]
+    Handshake,
     /// `initialize`: revisions up to 2025-11-25.
     Legacy,
     /// `server/discover`: revision 2026-07-28.
@@ -70,6 +76,7 @@ impl ClientOptions {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
+            EraArg::Handshake => EraChoice::Handshake,
             EraArg::Legacy => EraChoice::Legacy,
             EraArg::Modern => EraChoice::Modern,
         };
@@ -82,9 +89,15 @@ impl ClientOptions {
 }
 
 impl ClientOptions {
-    /// Starts the recorder of a session that is kept in any case: where the user says, or with the other recordings.
-    pub fn recorder(&self, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
-        start_recorder(&self.reel(name)?)
+    /// Starts recording a session that is kept in any case: where the user says, or with the other recordings.
+    pub fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
+        let need = if self.record.is_some() { Need::ToBegin } else { need };
+        Recording::start(&Plan::of(self.record.as_deref(), name, need))
+    }
+
+    /// The same where the user wants the session kept.
+    fn recording_if_named(&self) -> Result<Option<Recording>, CommandError> {
+        self.record.as_ref().map(|_| self.recording("session", Need::ToBegin)).transpose()
     }
 
     /// Where such a session's reel lies.
@@ -97,7 +110,7 @@ impl ClientOptions {
 
     /// The same for what stands on a handshake, as the proposals do: a server of both eras is met in that one.
     pub fn with_handshake(&self) -> Self {
-        let era = if self.era == EraArg::Auto { EraArg::Legacy } else { self.era };
+        let era = if self.era == EraArg::Auto { EraArg::Handshake } else { self.era };
         Self { era, ..self.clone() }
     }
 
@@ -146,7 +159,7 @@ fn root_uri(root: &str) -> String {
 pub struct Peer {
     /// The process, where one was started.
     server: Option<StdioServer>,
-    recorder: Option<(Recorder, PathBuf)>,
+    recording: Option<Recording>,
     /// Records what passes over HTTP.
     exchanges: Option<Arc<Exchanges>>,
     /// What the transport said can be done about its failures.
@@ -177,21 +190,22 @@ impl Peer {
 
     fn spawn(command: &ServerCommand, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
         command.prepare().map_err(spawn_error)?;
-        let recorder = options.record.as_deref().map(start_recorder).transpose()?;
-        let onlooker = recorder.as_ref().map(|(recorder, _)| copy_to(recorder));
+        let recording = options.recording_if_named()?;
+        let recorder = recording.as_ref().map(Recording::recorder);
+        let onlooker = recorder.map(copy_to);
         let (link, server) = stdio::spawn(command, onlooker).map_err(spawn_error)?;
-        if let Some((recorder, _)) = &recorder {
+        if let Some(recorder) = recorder {
             let told = json!({"transport": "stdio", "command": secrets::redact_arguments(&command.words())});
             recorder.note(EventKind::StreamOpened, &told);
         }
-        Ok((link, Self { server: Some(server), recorder, exchanges: None, advice: Advice::default(), joined: None }))
+        Ok((link, Self { server: Some(server), recording, exchanges: None, advice: Advice::default(), joined: None }))
     }
 
     async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
-        let recorder = options.record.as_deref().map(start_recorder).transpose()?;
+        let recording = options.recording_if_named()?;
         let Attached { link, exchanges, advice } =
-            attach(remote, recorder.as_ref().map(|(recorder, _)| recorder), None, context).await?;
-        Ok((link, Self { server: None, recorder, exchanges, advice, joined: None }))
+            attach(remote, recording.as_ref().map(Recording::recorder), None, context).await?;
+        Ok((link, Self { server: None, recording, exchanges, advice, joined: None }))
     }
 
     /// Joins a live session, beside its client.
@@ -204,7 +218,7 @@ impl Peer {
             link,
             Self {
                 server: None,
-                recorder: None,
+                recording: None,
                 exchanges: None,
                 advice: Advice::default(),
                 joined: Some((live, joined)),
@@ -258,13 +272,12 @@ impl Peer {
         if let Some(exchanges) = &self.exchanges {
             exchanges.finish();
         }
-        if let Some((recorder, path)) = self.recorder {
+        if let Some(recording) = self.recording {
             let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-            recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
-            let summary = recorder.finish();
-            if context.verbose > 0 {
-                context.printer.note(&format!("{} events in {}", summary.events, path.display()));
-            }
+            recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+            let (summary, end) = recording.finish();
+            // Nothing of this session is required.
+            let _ = end.tell(&summary, context.verbose > 0, context);
         }
         status
     }
@@ -347,22 +360,6 @@ fn end_text(status: ExitStatus) -> String {
         (None, Some(signal)) => format!(" by signal {signal}"),
         (None, None) => String::new(),
     }
-}
-
-/// Starts a recorder on a reel of its own.
-pub fn start_recorder(path: &Path) -> Result<(Recorder, PathBuf), CommandError> {
-    let failed = |error| CommandError::writing(path, &error);
-    let options = RecorderOptions {
-        header: FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() },
-        queue_bytes: 2 << 20,
-        frame_limit: WHOLE_BESIDE,
-        on_overload: OnOverload::Block,
-        complain: Box::new(|text| {
-            let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
-        }),
-    };
-    let recorder = Recorder::start(reels::create(path, false)?, options).map_err(failed)?;
-    Ok((recorder, path.to_owned()))
 }
 
 /// Hands every byte that passes to the recorder.
@@ -482,6 +479,19 @@ pub async fn open(
         }
         Err(failure) => Err(failed(failure, &connection.runner.stderr)),
     }
+}
+
+/// An error where a server is met in the era in which the proposals have no carrier. `kind` decides the exit code.
+pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
+    if era == Era::Legacy {
+        return Ok(());
+    }
+    let told = format!(
+        "{server} works in revision {}, which has no carrier for the five proposals",
+        Revision::NEWEST.as_str()
+    );
+    Err(CommandError::new(kind, told)
+        .hint("the proposals need a server that accepts initialize (revisions up to 2025-11-25)"))
 }
 
 /// Tells the handshake where the user wants to hear of it, and in any case where it is not what was asked for.

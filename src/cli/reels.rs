@@ -1,6 +1,7 @@
-//! Where reels lie, and opening them: a path, `-` for standard input, or the newest recording.
+//! Opening reels: a path, `-` for standard input, or the newest recording.
 
 use super::error::{CommandError, ErrorKind};
+use super::places::{Kind, Places, listed};
 use super::printer::Printer;
 use crate::session::witness::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
@@ -44,25 +45,19 @@ pub fn tell_left_out(events: u64, printer: &Printer) {
     }
 }
 
-/// Where recordings are kept: `$MCPREEL_HOME/reels`, or `mcpreel` under the user's state folder.
+/// Where this process keeps recordings.
 pub fn folder() -> Result<PathBuf, CommandError> {
-    if let Some(home) = std::env::var_os("MCPREEL_HOME").filter(|home| !home.is_empty()) {
-        return Ok(Path::new(&home).join("reels"));
-    }
-    let state = std::env::var_os("XDG_STATE_HOME").filter(|folder| Path::new(folder).is_absolute());
-    match (state, std::env::var_os("HOME")) {
-        (Some(state), _) => Ok(Path::new(&state).join("mcpreel")),
-        (None, Some(home)) => Ok(Path::new(&home).join(".local/state/mcpreel")),
-        (None, None) => Err(CommandError::usage("neither XDG_STATE_HOME nor HOME is set")
-            .hint("name the reel with -o FILE, or set MCPREEL_HOME")),
-    }
+    Places::here().reels().into_iter().next().ok_or_else(no_folder)
 }
 
-/// A new recording's path in the folder, which is made: `20261121-205030-NAME-PID.reel`.
-pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
-    let folder = folder()?;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| CommandError::writing(&folder, &error))?;
+/// There is nothing that says where recordings are kept.
+pub fn no_folder() -> CommandError {
+    CommandError::usage("there is no folder for recordings: neither XDG_STATE_HOME nor HOME is set")
+        .hint("name the reel with -o FILE, or set MCPREEL_HOME")
+}
+
+/// A new recording's name: `20261121-205030-NAME-PID.reel`.
+pub fn new_name(name: &str) -> String {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let safe: String = name
         .chars()
@@ -71,20 +66,40 @@ pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
         .collect();
     let safe = safe.trim_matches('.');
     let stem = if safe.is_empty() { "session" } else { safe };
-    Ok(folder.join(format!("{time}-{stem}-{}.reel", std::process::id())))
+    format!("{time}-{stem}-{}.reel", std::process::id())
 }
 
-/// The newest recording in the folder.
+/// A new recording's path in the first folder that can be made.
+pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
+    let places = Places::here();
+    let mut failure = None;
+    for folder in places.reels() {
+        match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder) {
+            Ok(()) => {
+                places.note(Kind::Reels, &folder);
+                return Ok(folder.join(new_name(name)));
+            }
+            Err(error) => drop(failure.get_or_insert_with(|| CommandError::writing(&folder, &error))),
+        }
+    }
+    Err(failure.unwrap_or_else(no_folder))
+}
+
+/// The newest recording, wherever one may be.
 pub fn newest() -> Result<PathBuf, CommandError> {
-    let folder = folder()?;
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let folders = Places::here().all_reels();
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     entries
         .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "reel"))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| {
-            CommandError::new(ErrorKind::Input, format!("there is no reel in {}", folder.display()))
+            let message = match &folders[..] {
+                [] => "there is no folder with reels: neither HOME nor MCPREEL_HOME is set".to_owned(),
+                folders => format!("there is no reel in {}", listed(folders)),
+            };
+            CommandError::new(ErrorKind::Input, message)
                 .hint("record one: mcpreel record -- SERVER-COMMAND")
                 .hint("or name one: mcpreel show FILE.reel")
         })
@@ -154,10 +169,12 @@ pub fn is_written_in_place(path: &Path) -> bool {
 /// for as long as it is open, so that nothing else writes to it meanwhile.
 pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let mut options = File::options();
-    options.write(true).mode(0o600);
     let in_place = is_written_in_place(path);
-    if !in_place {
-        options.create(true).create_new(!force);
+    if in_place {
+        options.write(true);
+    } else {
+        // Appended to, so that a reel which somebody cuts stays too short and is noticed.
+        options.append(true).create(true).create_new(!force).mode(0o600);
     }
     let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {

@@ -3,7 +3,7 @@
 //!
 //! Never: anything that was not permitted; a value of the user's environment where it was not allowed.
 
-use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Post, Script};
+use crate::extension::server::chore::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Piece, Post, Script, Secret, pieces};
 use crate::transport::http::HttpError;
 use crate::transport::keeper::{GRACE, Kept, Reach, keeper};
 use crate::transport::post::{Posted, post};
@@ -35,8 +35,8 @@ pub struct Options {
     pub is_program_bare: bool,
     /// The folder where scripts run.
     pub folder: PathBuf,
-    /// What headers may hold: the values by their names and the hosts that may get them.
-    pub secrets: BTreeMap<(String, String), String>,
+    /// What headers may hold, and the values.
+    pub secrets: BTreeMap<Secret, String>,
 }
 
 /// Ends something that is under way.
@@ -123,8 +123,8 @@ impl Chores {
     /// Takes the user's values out of what was said: whoever gets one may repeat it, and what was said is recorded.
     fn without_secrets(&self, mut outcome: Outcome) -> Outcome {
         let is_cut = outcome.bytes > OUTPUT_KEPT as u64;
-        for ((name, _), value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
-            outcome.output = outcome.output.replace(value.as_str(), &format!("${{{name}}}"));
+        for (secret, value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
+            outcome.output = outcome.output.replace(value.as_str(), &format!("${{{}}}", secret.name));
             // Of one that was cut in two, the beginning may be there still.
             let begins = |(at, _): (usize, char)| outcome.output.ends_with(&value[..at]).then_some(at);
             if let Some(length) = is_cut.then(|| value.char_indices().rev().find_map(begins)).flatten() {
@@ -222,19 +222,19 @@ impl Chores {
     /// The headers with the user's values in the places of their names, for the host that may get them.
     fn with_secrets(&self, wanted: &Post) -> io::Result<Vec<(String, String)>> {
         let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
-        let host = url.host_str().unwrap_or_default();
-        let value = |name: &str| self.options.secrets.get(&(name.to_owned(), host.to_owned()));
+        let value = |name: &str| {
+            let mut fitting =
+                self.options.secrets.iter().filter(|(secret, _)| secret.name == name && secret.is_for(&url));
+            fitting.next().map(|(_, value)| value.as_str())
+        };
         let fill = |text: &str| {
-            let mut filled = String::new();
-            let mut pieces = text.split("${");
-            filled.push_str(pieces.next().unwrap_or_default());
-            for piece in pieces {
-                let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
-                let value = value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not for that host")))?;
-                filled.push_str(value);
-                filled.push_str(rest);
-            }
-            Ok::<_, io::Error>(filled)
+            let filled = pieces(text).map_err(io::Error::other)?.into_iter().map(|piece| match piece {
+                Piece::Text(text) => Ok(text),
+                Piece::Name(name) => {
+                    value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not for that host and port")))
+                }
+            });
+            filled.collect::<io::Result<String>>()
         };
         wanted.headers.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
     }
@@ -319,7 +319,8 @@ mod tests {
 
     #[test]
     fn no_part_of_a_secret_is_left_where_the_output_was_cut() {
-        let secrets = [(("KEY".to_owned(), "host".to_owned()), "s3cret-värde".to_owned())];
+        let key = Secret { name: "KEY".to_owned(), host: "host".to_owned(), port: None };
+        let secrets = [(key, "s3cret-värde".to_owned())];
         let chores = Chores::new(Options { secrets: BTreeMap::from(secrets), ..Options::default() });
         let said = |output: &str, bytes: u64| {
             let outcome = Outcome { output: output.into(), bytes, ..Outcome::silent(End::Exited { code: 0 }) };

@@ -11,7 +11,7 @@ pub mod server;
 use super::audit::{End, Entry};
 use super::host::{HostSide, Slot};
 use super::lineage::Step;
-use super::policy::{Knob, Policies};
+use super::policy::{Knob, Policies, Policy};
 use super::server::ServerSide;
 use super::specimens::Specimens;
 use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
@@ -82,6 +82,10 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpl/schema.json"));
 
 impl Extension for Mcpl {
+    fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
+        host::check_lists(policy)
+    }
+
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }

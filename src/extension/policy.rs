@@ -76,6 +76,33 @@ pub enum PolicyError {
     Shape(String),
 }
 
+/// A value that fits its option's kind, and that the room cannot use all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The server that it is set for; `None` where it is for all.
+    pub server: Option<String>,
+    /// The option, as `ROOM.NAME`.
+    pub option: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server {
+            Some(server) => write!(out, "{} for {server}: {}", self.option, self.why),
+            None => write!(out, "{}: {}", self.option, self.why),
+        }
+    }
+}
+
+/// Why a text is no regular expression, on one line.
+pub fn regex_error(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -38,6 +38,10 @@ pub enum EraChoice {
     /// Probe with `server/discover`, fall back to `initialize`. A version of one era given beside it decides instead.
     #[default]
     Auto,
+    /// `initialize`, and `server/discover` only where the server refuses that: for what stands on a handshake. A server
+    /// whose first message decides the era is met in the legacy one, and none gets a message before `initialize`. A
+    /// modern version given beside it makes this [`Self::Auto`].
+    Handshake,
     /// `initialize` at once.
     Legacy,
     /// `server/discover`, and never `initialize`.
@@ -59,7 +63,7 @@ pub struct ClientConfig {
     pub capabilities: Value,
     /// The answer to `roots/list`.
     pub roots: Vec<Root>,
-    /// How long the answer to the probe may take before `initialize` is tried ([`EraChoice::Auto`] only).
+    /// How long the answer to the probe may take, where `initialize` can be tried instead or was tried before.
     pub probe_timeout: Duration,
     /// How long any other answer may take.
     pub request_timeout: Duration,
@@ -227,6 +231,8 @@ pub struct ClientEngine {
     next_id: i64,
     next_handle: u64,
     probed_again: bool,
+    /// Why `initialize` failed, before the probe that follows ([`EraChoice::Handshake`]).
+    refused: Option<String>,
     /// The answer to a probe that came after `initialize` was sent.
     late_probe: Option<Vec<u8>>,
     notes: Vec<String>,
@@ -234,7 +240,11 @@ pub struct ClientEngine {
 
 impl ClientEngine {
     /// A client that has sent nothing yet.
-    pub fn new(config: ClientConfig) -> Self {
+    pub fn new(mut config: ClientConfig) -> Self {
+        let wanted = config.protocol_version.as_deref().map(Era::of_version);
+        if config.era == EraChoice::Handshake && wanted == Some(Era::Modern) {
+            config.era = EraChoice::Auto;
+        }
         Self {
             offer: Offer::new(&config.capabilities, config.roots.clone()),
             config,
@@ -247,6 +257,7 @@ impl ClientEngine {
             next_id: 1,
             next_handle: 1,
             probed_again: false,
+            refused: None,
             late_probe: None,
             notes: Vec::new(),
         }
@@ -391,7 +402,9 @@ impl ClientEngine {
         self.open.clear();
         match self.stage {
             Stage::Opening | Stage::Fresh | Stage::Renewing => {
-                self.fail("the server closed the connection before the handshake was over".to_owned(), &mut out);
+                let closed = || "the server closed the connection before the handshake was over".to_owned();
+                let reason = self.refused.take().unwrap_or_else(closed);
+                self.fail(reason, &mut out);
             }
             Stage::Ready => self.stage = Stage::Failed("the server closed the connection".to_owned()),
             Stage::Failed(_) => {}
@@ -412,6 +425,10 @@ impl ClientEngine {
             (None, _) if open.expired => {}
             (None, Role::Probe) if self.config.era == EraChoice::Auto && !self.probed_again => {
                 self.fall_back(now, reason.to_owned(), &mut out);
+            }
+            (None, Role::Probe) if self.refused.is_some() => self.fall_back(now, reason.to_owned(), &mut out),
+            (None, Role::Initialize) if self.may_probe() => {
+                self.probe_after(now, reason.to_owned(), &mut out);
             }
             (None, Role::Probe | Role::Initialize) => self.fail(reason.to_owned(), &mut out),
             (None, Role::Call) => {

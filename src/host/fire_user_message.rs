@@ -35,7 +35,7 @@ pub enum Report {
     /// The client's own: messages to send, the handshake, other traffic.
     Client(Output),
     /// What the server declared (A1). Follows the handshake; without [`Firing::force`], nothing is sent to a server
-    /// that did not subscribe.
+    /// that did not subscribe, nor in the era that has no carrier for it.
     Subscription(Subscription),
     /// Something the caller should know, as a sentence.
     Note(String),
@@ -185,7 +185,7 @@ impl UserMessageFire {
     fn fire(&mut self, now: Duration, reports: &mut Vec<Report>) {
         let Some((era, declared)) = self.opened else { return };
         let Some(message) = self.message.take() else { return };
-        if declared != Subscription::Subscribed && !self.force {
+        if (declared != Subscription::Subscribed || era == Era::Modern) && !self.force {
             self.over = true;
             return;
         }

@@ -12,9 +12,9 @@ use super::format::{
     RoomOptions, ServerPart, Several, StepPart, TextOr, WayPart,
 };
 use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
-use crate::extension::REGISTRY;
 use crate::extension::host::{Agent, ServerId};
 use crate::extension::policy::Policies;
+use crate::extension::{self, REGISTRY};
 use crate::host::client::EraChoice;
 use crate::host::engine::{HostConfig, ModelReply, Order, ToolCall, policies};
 use crate::host::prompt::Layout;
@@ -22,6 +22,7 @@ use crate::server::{Config, Fired, Plan};
 use crate::wire::Direction;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps stand within repetitions so deep at most.
@@ -144,20 +145,34 @@ impl Resolver<'_> {
     }
 
     fn policies(&self, part: PolicyPart) -> Result<Policies> {
-        let mut policies = policies();
-        self.options(&mut policies, None, part.all)?;
+        let (mut policies, mut places) = (policies(), HashMap::new());
+        self.options(&mut policies, None, part.all, &mut places)?;
         for (server, options) in part.servers.0 {
             self.server_id(&server)?;
-            self.options(&mut policies, Some(&server.value), options)?;
+            self.options(&mut policies, Some(&server.value), options, &mut places)?;
         }
+        extension::check_policies(&policies).map_err(|error| {
+            let place = |server: Option<String>| places.get(&(server, error.option.clone()));
+            let place = place(error.server.clone()).or_else(|| place(None)).copied().unwrap_or_default();
+            self.error(place, error.to_string())
+        })?;
         Ok(policies)
     }
 
-    fn options(&self, policies: &mut Policies, server: Option<&str>, rooms: RoomOptions) -> Result<()> {
+    /// Sets options, and keeps the place of each.
+    fn options(
+        &self,
+        policies: &mut Policies,
+        server: Option<&str>,
+        rooms: RoomOptions,
+        places: &mut HashMap<(Option<String>, String), Place>,
+    ) -> Result<()> {
         for (room, options) in rooms {
             for (name, value) in options {
-                let set = policies.set(server, &format!("{room}.{name}"), &value.value);
+                let option = format!("{room}.{name}");
+                let set = policies.set(server, &option, &value.value);
                 set.map_err(|error| self.error(value.place, error.to_string()))?;
+                places.insert((server.map(str::to_owned), option), value.place);
             }
         }
         Ok(())

@@ -8,6 +8,7 @@
 
 use super::answers::{Answers, Came, Waiting};
 use super::inject::request_id;
+use super::status::Status;
 use crate::transport::control::{NO_HANDLERS, Stranger, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::span::millis;
@@ -89,6 +90,8 @@ pub struct Control {
     pub listener: UnixListener,
     /// What `info` tells, but for the protocol's version and what changes.
     pub info: Map<String, Value>,
+    /// How the session is recorded, where it is.
+    pub recording: Option<Arc<Status>>,
     /// Called with what the session's user is to know.
     pub warn: Box<dyn Fn(&str) + Send>,
 }
@@ -96,10 +99,17 @@ pub struct Control {
 impl Control {
     /// Answers on the socket from now on, on threads of its own.
     pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
-        let Self { listener, mut info, warn } = self;
+        let Self { listener, mut info, recording, warn } = self;
         listener.set_nonblocking(true)?;
         info.insert("version".to_owned(), VERSION.into());
-        let desk = Arc::new(Desk { info, session, answers, connected: AtomicUsize::new(0), owners: AtomicU64::new(0) });
+        let desk = Arc::new(Desk {
+            info,
+            recording,
+            session,
+            answers,
+            connected: AtomicUsize::new(0),
+            owners: AtomicU64::new(0),
+        });
         let mut porch = Porch { door: listener, room: None, warn, has_warned: false };
         Builder::new().name("control".into()).spawn(move || {
             loop {
@@ -187,6 +197,7 @@ impl Porch {
 /// What every connection needs.
 struct Desk {
     info: Map<String, Value>,
+    recording: Option<Arc<Status>>,
     session: Arc<dyn Session>,
     answers: Arc<Answers>,
     connected: AtomicUsize,
@@ -301,6 +312,7 @@ fn take(desk: &Desk, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
         Err(error) => Err(format!("this request is not understood: {error}")),
         Ok(Request::Info) => {
             let mut told = desk.info.clone();
+            told.extend(desk.recording.iter().flat_map(|recording| recording.facts()));
             told.extend(desk.session.facts());
             outbox.push(&json!({"tag": tag, "info": told}));
             Ok(())
@@ -482,6 +494,7 @@ mod tests {
             let (session, answers) = (Arc::new(Kept::default()), Arc::new(Answers::default()));
             let desk = Arc::new(Desk {
                 info: json!({"name": "s"}).as_object().expect("an object").clone(),
+                recording: None,
                 session: Arc::clone(&session) as Arc<dyn Session>,
                 answers: Arc::clone(&answers),
                 connected: AtomicUsize::new(0),

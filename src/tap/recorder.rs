@@ -1,14 +1,18 @@
 //! The recorder: a thread that takes what relays left in the queue, cuts it into frames and writes the reel.
 //!
 //! A failed write never reaches the traffic: it is told once, what follows is counted as lost, and writing is tried
-//! again from time to time, with a gap event in front.
+//! again from time to time, with a gap event in front. Where the reel itself is lost (removed, at the limit of a file's
+//! size), recording continues in another one, which begins with what is needed to read it alone.
 
 use super::queue::{Batch, Entry, Lane, OnOverload, Queue, Ready};
+use super::status::Status;
+use super::storage::{Loss, Sink, Store};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer};
 use serde::Serialize;
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use serde_json::json;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -25,37 +29,20 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub const WHOLE: usize = DEFAULT_FRAME_LIMIT;
 /// The same for a copy of what a transport of our own holds as well (16 MiB).
 pub const WHOLE_BESIDE: usize = 16 << 20;
-/// Where a reel is written.
-pub trait Sink: Write + Send {
-    /// Makes `offset` the end again after a failed write; `Err` where the sink cannot.
-    fn rewind_to(&mut self, offset: u64) -> io::Result<()>;
-}
-
-impl Sink for File {
-    fn rewind_to(&mut self, offset: u64) -> io::Result<()> {
-        self.set_len(offset)?;
-        self.seek(SeekFrom::Start(offset)).map(|_| ())
-    }
-}
-
-/// A sink that cannot go back: a pipe, standard output.
-pub struct ForwardOnly<W>(pub W);
-
-impl<W: Write> Write for ForwardOnly<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl<W: Write + Send> Sink for ForwardOnly<W> {
-    fn rewind_to(&mut self, _offset: u64) -> io::Result<()> {
-        Err(io::Error::from(io::ErrorKind::Unsupported))
-    }
-}
+/// The longest that is waited until then where no reel takes anything.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How often it is looked whether the reel is still there, while there is traffic.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// So many bytes are kept free for the index of a reel whose size is limited.
+const INDEX_BYTES: u64 = 16 << 10;
+/// What an event takes beside its payload, at most.
+const EVENT_BYTES: u64 = 96;
+/// A reel of so many bytes of traffic was worth a file.
+const FAIR_PART: u64 = 64 << 10;
+/// How many troubles are told in one session.
+const MOST_TOLD: usize = 20;
+/// The beginnings of so many streams are kept for the next reel.
+const MOST_STREAMS: usize = 1024;
 
 /// How to record.
 pub struct RecorderOptions {
@@ -67,7 +54,9 @@ pub struct RecorderOptions {
     pub frame_limit: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
-    /// Told once when writing first fails.
+    /// A recording that fails is given up: [`Status::given_up`].
+    pub is_required: bool,
+    /// Told what is wrong, each thing once.
     pub complain: Box<dyn Fn(&str) + Send>,
 }
 
@@ -85,30 +74,33 @@ pub struct Summary {
 /// A running recorder.
 pub struct Recorder {
     queue: Arc<Queue>,
+    status: Arc<Status>,
     thread: JoinHandle<Summary>,
 }
 
 impl Recorder {
-    /// Writes the file header and starts the thread. The clock base is now. A disk that is full already is told like
-    /// one that fills up later, and does not keep the traffic from flowing.
-    pub fn start(sink: impl Sink + 'static, mut options: RecorderOptions) -> io::Result<Self> {
+    /// Begins the first reel and starts the thread. The clock base is now. Where no reel can be begun, or the disk is
+    /// full already, that is told like a disk that fills up later, and does not keep the traffic from flowing.
+    pub fn start(store: impl Store + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
-        let writer = ReelWriter::unwritten(sink, &options.header, WriterOptions::default())?;
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
-        let mut work = Work::new(writer, Arc::clone(&queue), options.complain, options.queue_bytes / 4 * 3);
-        work.framers = [LineFramer::with_limit(options.frame_limit), LineFramer::with_limit(options.frame_limit)];
-        if let Err(error) = work.writer.write_header() {
-            work.fail(&error);
-        }
+        let status = Arc::<Status>::default();
+        let mut work = Work::new(store, Arc::clone(&queue), Arc::clone(&status), options);
+        work.resume_now();
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
-        Ok(Self { queue, thread })
+        Ok(Self { queue, status, thread })
     }
 
     /// Where relays leave what they forward.
     pub fn queue(&self) -> &Arc<Queue> {
         &self.queue
+    }
+
+    /// How the recording goes.
+    pub fn status(&self) -> &Arc<Status> {
+        &self.status
     }
 
     /// Adds an event of the only stream, described by a CBOR map.
@@ -135,17 +127,86 @@ impl Drop for Abandon {
     }
 }
 
-/// The recorder's thread.
-struct Work<S: Sink> {
+/// A reel that is being written.
+struct Open<S: Sink> {
     writer: ReelWriter<S>,
+    name: String,
+    /// Whether what a reel begins with is in it.
+    has_begun: bool,
+    /// How many events it began with that are not the session's own.
+    preface: u64,
+    /// Bytes of the session's own events.
+    bytes: u64,
+    /// How many bytes more the events that are not written may make it.
+    pending: u64,
+    /// How long the file may get.
+    limit: Option<u64>,
+    begun_at: Instant,
+}
+
+impl<S: Sink> Open<S> {
+    /// Gives up what is not written. Answers how many events with how many bytes that was.
+    fn rewind(&mut self) -> (u64, u64) {
+        let given_up = self.writer.restart_at(self.writer.written());
+        self.pending = 0;
+        self.bytes = self.bytes.saturating_sub(given_up.1);
+        given_up
+    }
+
+    /// How many events of the session's own are in it.
+    fn events(&self) -> u64 {
+        self.writer.next_seq().saturating_sub(self.preface)
+    }
+
+    /// Whether an event of this length may not fit any more, with the index behind it.
+    fn is_full_for(&self, len: u64) -> bool {
+        self.limit.is_some_and(|limit| {
+            let rest = INDEX_BYTES.min(limit / 4);
+            self.writer.written().saturating_add(self.pending + len + EVENT_BYTES + rest) > limit
+        })
+    }
+
+    /// Whether it took so much, or for so long, that another may follow at once: a limit that is too low for anything
+    /// must not fill a folder with reels.
+    fn took_its_part(&self) -> bool {
+        self.events() > 0 && (self.bytes >= FAIR_PART || self.begun_at.elapsed() >= RETRY_AFTER)
+    }
+
+    /// Writes the index. One that cannot be written whole is left out, so that what is there ends with its last event.
+    fn end(mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        let (end, place) = (self.writer.written(), self.writer.get_ref().place());
+        self.writer.finish().map(drop).inspect_err(|_| place.iter().for_each(|place| place.cut(end)))
+    }
+}
+
+/// The recorder's thread.
+struct Work<T: Store> {
+    store: T,
+    header: FileHeader,
+    /// The reel; none before the first and where the last is lost.
+    reel: Option<Open<T::Sink>>,
+    /// The reel before this, and what became of it.
+    previous: Option<(String, String)>,
     queue: Arc<Queue>,
+    status: Arc<Status>,
     complain: Box<dyn Fn(&str) + Send>,
+    told: HashSet<String>,
+    is_required: bool,
+    is_given_up: bool,
     /// A batch of more bytes is stored uncompressed, to catch up.
     hurry_above: usize,
     framers: [LineFramer; 2],
+    /// What was said at the beginning of each stream that is open.
+    streams: BTreeMap<u32, Vec<u8>>,
+    /// When the last event came.
+    last_time: i64,
     /// When the oldest event that is not written came.
     pending_since: Option<Instant>,
-    failed_at: Option<Instant>,
+    /// When writing is tried again; none while nothing is wrong.
+    retry_at: Option<Instant>,
+    pause: Duration,
+    looked_at: Instant,
     /// Bytes and events lost to a failure since the last gap event.
     gap: Gap,
     summary: Summary,
@@ -158,16 +219,27 @@ struct Gap {
     reason: String,
 }
 
-impl<S: Sink> Work<S> {
-    fn new(writer: ReelWriter<S>, queue: Arc<Queue>, complain: Box<dyn Fn(&str) + Send>, hurry_above: usize) -> Self {
+impl<T: Store> Work<T> {
+    fn new(store: T, queue: Arc<Queue>, status: Arc<Status>, options: RecorderOptions) -> Self {
         Self {
-            writer,
+            store,
+            header: options.header,
+            reel: None,
+            previous: None,
             queue,
-            complain,
-            hurry_above,
-            framers: Default::default(),
+            status,
+            complain: options.complain,
+            told: HashSet::new(),
+            is_required: options.is_required,
+            is_given_up: false,
+            hurry_above: options.queue_bytes / 4 * 3,
+            framers: [(); 2].map(|()| LineFramer::with_limit(options.frame_limit)),
+            streams: BTreeMap::new(),
+            last_time: 0,
             pending_since: None,
-            failed_at: None,
+            retry_at: None,
+            pause: RETRY_AFTER,
+            looked_at: Instant::now(),
             gap: Gap::default(),
             summary: Summary::default(),
         }
@@ -183,6 +255,9 @@ impl<S: Sink> Work<S> {
             let more = self.queue.take(&mut batch, (!resting).then_some(TICK));
             if !batch.entries.is_empty() {
                 last_traffic = Instant::now();
+                if self.looked_at.elapsed() >= LOOK_AFTER {
+                    self.look();
+                }
                 self.write_batch(&batch);
             }
             if !more {
@@ -202,7 +277,9 @@ impl<S: Sink> Work<S> {
 
     fn write_batch(&mut self, batch: &Batch) {
         // Far behind: compression can wait, the traffic cannot.
-        self.writer.store_payloads(batch.bytes.len() > self.hurry_above);
+        if let Some(reel) = &mut self.reel {
+            reel.writer.store_payloads(batch.bytes.len() > self.hurry_above);
+        }
         let mut rest = &batch.bytes[..];
         for entry in &batch.entries {
             match *entry {
@@ -253,46 +330,62 @@ impl<S: Sink> Work<S> {
 
     fn overload_gap(&mut self, lane: Lane, time: i64, bytes: u64, chunks: u64) {
         self.summary.lost_bytes += bytes;
+        self.status.loses(bytes);
         // What was cut off in the middle must not be joined to what comes after the loss.
         self.end(lane, time);
         let lane = match lane {
             Lane::Messages(direction) => direction.short(),
             Lane::Stderr => "stderr",
         };
-        let described = serde_json::json!({
+        let about = json!({
             "reason": "the recorder's queue was full", "lane": lane, "bytes": bytes, "reads": chunks,
         });
-        self.append_described(EventKind::Gap, time, &described);
-    }
-
-    fn append_described(&mut self, kind: EventKind, time: i64, described: &impl Serialize) {
-        let mut payload = Vec::new();
-        if ciborium::into_writer(described, &mut payload).is_ok() {
-            self.append(event(kind, time, Flags::default(), Framing::Whole, &payload));
+        if let Ok(payload) = described(&about) {
+            self.append(event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload));
         }
     }
 
     fn append(&mut self, event: NewEvent<'_>) {
-        if self.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
-            return self.lose(1, event.payload.len() as u64);
+        self.last_time = event.time;
+        self.write(event);
+        match event.kind {
+            EventKind::StreamOpened if self.streams.len() < MOST_STREAMS => {
+                self.streams.insert(event.stream, event.payload.to_vec());
+            }
+            EventKind::StreamClosed => drop(self.streams.remove(&event.stream)),
+            _ => {}
         }
-        if self.failed_at.take().is_some() && self.resume(event.time).is_err() {
-            self.failed_at = Some(Instant::now());
-            return self.lose(1, event.payload.len() as u64);
+    }
+
+    fn write(&mut self, event: NewEvent<'_>) {
+        let len = event.payload.len() as u64;
+        if let Some(retry_at) = self.retry_at
+            && (Instant::now() < retry_at || !self.resume_now())
+        {
+            return self.lose(1, len);
         }
-        let (had_pending, seq, len) = (self.writer.has_pending(), self.writer.next_seq(), event.payload.len());
-        match self.writer.append(event) {
+        if self.reel.as_ref().is_some_and(|reel| reel.is_full_for(len)) {
+            self.turn_page(len);
+        }
+        let Some(reel) = &mut self.reel else { return self.lose(1, len) };
+        let (had_pending, seq) = (reel.writer.has_pending(), reel.writer.next_seq());
+        reel.bytes += len;
+        match reel.writer.append(event) {
             Ok(()) => {
-                if !self.writer.has_pending() {
+                reel.pending += len + EVENT_BYTES;
+                if !reel.writer.has_pending() {
+                    reel.pending = 0;
                     self.pending_since = None;
+                    self.pause = RETRY_AFTER;
                 } else if !had_pending || self.pending_since.is_none() {
                     self.pending_since = Some(Instant::now());
                 }
             }
             Err(error) => {
-                if self.writer.next_seq() == seq {
+                if reel.writer.next_seq() == seq {
                     // It was not even taken; what was is counted as the writer gives it up.
-                    self.lose(1, len as u64);
+                    reel.bytes = reel.bytes.saturating_sub(len);
+                    self.lose(1, len);
                 }
                 self.fail(&error);
             }
@@ -303,67 +396,272 @@ impl<S: Sink> Work<S> {
         self.gap.events += events;
         self.gap.bytes += bytes;
         self.summary.lost_bytes += bytes;
+        self.status.loses(bytes);
     }
 
     fn flush(&mut self) {
         self.pending_since = None;
-        if self.failed_at.is_none()
-            && let Err(error) = self.writer.flush()
+        if self.retry_at.is_none()
+            && let Some(reel) = &mut self.reel
         {
-            self.fail(&error);
+            match reel.writer.flush() {
+                Ok(()) => (reel.pending, self.pause) = (0, RETRY_AFTER),
+                Err(error) => self.fail(&error),
+            }
         }
     }
 
+    /// Ends a reel that is about to reach the limit of a file's size and begins the next, so that nothing is lost.
+    fn turn_page(&mut self, len: u64) {
+        self.flush();
+        let is_at_end = |reel: &mut Open<T::Sink>| reel.is_full_for(len) && reel.took_its_part();
+        let Some(reel) = self.reel.take_if(is_at_end) else { return };
+        let problem = format!("{} has reached the limit of a file's size (ulimit -f)", reel.name);
+        self.status.fails(&problem);
+        self.leave(reel, &problem);
+        self.go_on(&problem, true);
+    }
+
+    /// Writing failed: what waits to be written is lost. A reel that can take no more is left for another one.
     fn fail(&mut self, error: &io::Error) {
+        let Some(mut reel) = self.reel.take() else { return };
         let reason = error.to_string();
-        self.gap.reason.clone_from(&reason);
-        if self.summary.failure.is_none() {
-            (self.complain)(&format!("cannot write the reel: {reason}; traffic flows on unrecorded"));
-            self.summary.failure = Some(reason);
-        }
-        self.pending_since = None;
-        self.failed_at = Some(Instant::now());
-        let (events, bytes) = self.writer.restart_at(self.writer.written());
+        let problem = format!("cannot write {}: {reason}", reel.name);
+        let (events, bytes) = reel.rewind();
         self.lose(events, bytes);
+        self.gap.reason = reason;
+        self.pending_since = None;
+        self.status.fails(&problem);
+        if !is_final(error) {
+            self.reel = Some(reel);
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+            return self.trouble(&problem);
+        }
+        let at_once = reel.took_its_part();
+        self.leave(reel, &problem);
+        self.pause = if at_once { RETRY_AFTER } else { (self.pause * 2).min(LONGEST_PAUSE) };
+        self.go_on(&problem, at_once);
     }
 
-    /// Tries to write again: the torn end is cut off, a gap event tells what is missing.
-    fn resume(&mut self, time: i64) -> io::Result<()> {
-        let end = self.writer.written();
-        self.writer.get_mut().rewind_to(end)?;
-        let gap = std::mem::take(&mut self.gap);
-        let mut payload = Vec::new();
-        ciborium::into_writer(&gap, &mut payload).map_err(io::Error::other)?;
-        let event = event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload);
-        let written = self.writer.append(event).and_then(|()| self.writer.flush());
-        if written.is_err() {
-            self.writer.restart_at(self.writer.written());
-            self.gap = gap;
+    /// Looks whether the reel is still there, and goes on in another where it is not.
+    fn look(&mut self) {
+        self.looked_at = Instant::now();
+        let lost = self.reel.as_ref().and_then(|reel| {
+            let loss = reel.writer.get_ref().loss(reel.writer.written())?;
+            Some((loss, format!("{} {loss}", reel.name)))
+        });
+        let Some((loss, problem)) = lost else { return };
+        let Some(reel) = self.reel.take() else { return };
+        self.pending_since = None;
+        self.status.fails(&problem);
+        if loss == Loss::Moved {
+            self.summary.events += reel.writer.next_seq();
+            self.previous = Some((reel.name.clone(), problem.clone()));
+            // It is whole where it is now.
+            if let Err(error) = reel.end() {
+                self.tell(&format!("cannot finish the reel: {error}"));
+            }
+        } else {
+            self.lose(reel.events(), reel.bytes);
+            self.gap.reason.clone_from(&problem);
+            self.previous = Some((reel.name, problem.clone()));
         }
-        written
+        self.go_on(&problem, true);
+    }
+
+    /// Ends a reel that takes no more, with its index where there is place for it.
+    fn leave(&mut self, mut reel: Open<T::Sink>, problem: &str) {
+        let end = reel.writer.written();
+        if reel.events() == 0 {
+            return reel.writer.get_mut().discard();
+        }
+        self.previous = Some((reel.name.clone(), problem.to_owned()));
+        self.summary.events += reel.writer.next_seq();
+        if reel.writer.get_mut().rewind_to(end).is_ok() {
+            let _ = reel.end();
+        }
+    }
+
+    /// After the end of a reel within the session: another is begun, at once or later.
+    fn go_on(&mut self, problem: &str, at_once: bool) {
+        self.summary.failure.get_or_insert_with(|| problem.to_owned());
+        if self.is_required {
+            return self.trouble(problem);
+        }
+        self.retry_at = Some(Instant::now() + self.pause);
+        match at_once.then(|| self.begin()) {
+            Some(Ok(())) => {
+                self.retry_at = None;
+                let name = self.reel.as_ref().map_or("", |reel| reel.name.as_str());
+                let told = format!("{problem}; recording continues in {name}");
+                self.tell(&told);
+            }
+            Some(Err(error)) => {
+                let told = format!("{problem}; {error}");
+                self.trouble(&told);
+            }
+            None => self.trouble(problem),
+        }
+    }
+
+    /// Nothing is recorded from now on, until that is told otherwise.
+    fn trouble(&mut self, problem: &str) {
+        self.summary.failure.get_or_insert_with(|| problem.to_owned());
+        self.status.fails(problem);
+        if self.is_required && !self.is_given_up {
+            self.is_given_up = true;
+            self.tell(&format!("{problem}; the session ends, because its recording is required"));
+            self.status.give_up(problem);
+        } else if !self.is_given_up {
+            self.tell(&format!("{problem}; traffic flows on unrecorded"));
+        }
+    }
+
+    fn tell(&mut self, text: &str) {
+        if self.told.len() < MOST_TOLD && self.told.insert(text.to_owned()) {
+            (self.complain)(text);
+        }
+    }
+
+    /// Tries to write again, in the same reel or in another; whether that can be done.
+    fn resume_now(&mut self) -> bool {
+        if self.is_given_up {
+            return false;
+        }
+        let (was_lost, is_first) = (self.reel.is_none(), self.retry_at.is_none());
+        let resumed = match self.reel.is_some() {
+            true => self.resume(),
+            false => self.begin(),
+        };
+        match resumed {
+            Ok(()) => {
+                self.retry_at = None;
+                if was_lost && !is_first {
+                    let name = self.reel.as_ref().map_or("", |reel| reel.name.as_str());
+                    let told = format!("recording continues in {name}");
+                    self.tell(&told);
+                }
+                true
+            }
+            Err(error) => {
+                if was_lost {
+                    self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                }
+                self.retry_at = Some(Instant::now() + if was_lost { self.pause } else { RETRY_AFTER });
+                if is_first {
+                    self.trouble(&error.to_string());
+                }
+                false
+            }
+        }
+    }
+
+    /// Goes on in the same reel: the torn end is cut off, a gap event tells what is missing.
+    fn resume(&mut self) -> io::Result<()> {
+        let Some(mut reel) = self.reel.take() else { return Ok(()) };
+        let end = reel.writer.written();
+        let resumed = reel.writer.get_mut().rewind_to(end).and_then(|()| match reel.has_begun {
+            true => self.write_gap(&mut reel).and_then(|()| reel.writer.flush()),
+            false => self.write_preface(&mut reel),
+        });
+        self.settle(reel, resumed)
+    }
+
+    /// Begins the next reel.
+    fn begin(&mut self) -> io::Result<()> {
+        let sink = self.store.next()?;
+        let place = sink.place();
+        let name = place.map_or_else(|| "the reel".to_owned(), |place| place.path.display().to_string());
+        let limit = sink.limit();
+        let mut header = self.header.clone();
+        if let Some((previous, _)) = &self.previous {
+            header.notes.insert("continues".to_owned(), previous.clone());
+        }
+        let writer = ReelWriter::unwritten(sink, &header, WriterOptions::default())?;
+        let mut reel =
+            Open { writer, name, has_begun: false, preface: 0, bytes: 0, pending: 0, limit, begun_at: Instant::now() };
+        let begun = self.write_preface(&mut reel);
+        self.settle(reel, begun)
+    }
+
+    /// Keeps a reel on which it was tried to write, unless it can take no more.
+    fn settle(&mut self, mut reel: Open<T::Sink>, written: io::Result<()>) -> io::Result<()> {
+        match written {
+            Ok(()) => {
+                self.status.records_to(reel.writer.get_ref().place());
+                self.gap = Gap::default();
+                self.reel = Some(reel);
+                Ok(())
+            }
+            Err(error) => {
+                let problem = format!("cannot write {}: {error}", reel.name);
+                reel.rewind();
+                if is_final(&error) {
+                    self.leave(reel, &problem);
+                } else {
+                    self.reel = Some(reel);
+                }
+                Err(io::Error::new(error.kind(), problem))
+            }
+        }
+    }
+
+    /// What a reel begins with: its header, and in one that goes on from another, what it takes to read it alone.
+    fn write_preface(&mut self, reel: &mut Open<T::Sink>) -> io::Result<()> {
+        reel.writer.write_header()?;
+        let time = self.last_time;
+        for (stream, payload) in &self.streams {
+            let opened = event(EventKind::StreamOpened, time, Flags::default(), Framing::Whole, payload);
+            reel.writer.append(NewEvent { stream: *stream, ..opened })?;
+        }
+        if let Some((name, reason)) = &self.previous {
+            let note = described(&json!({"continues": name, "reason": reason}))?;
+            reel.writer.append(event(EventKind::Note, time, Flags::default(), Framing::Whole, &note))?;
+        }
+        self.write_gap(reel)?;
+        reel.writer.flush()?;
+        (reel.preface, reel.has_begun) = (reel.writer.next_seq(), true);
+        Ok(())
+    }
+
+    /// Tells what is missing, where something is.
+    fn write_gap(&self, reel: &mut Open<T::Sink>) -> io::Result<()> {
+        if self.gap.events == 0 {
+            return Ok(());
+        }
+        let payload = described(&self.gap)?;
+        reel.writer.append(event(EventKind::Gap, self.last_time, Flags::default(), Framing::Whole, &payload))
     }
 
     fn finish(mut self) -> Summary {
-        if self.failed_at.is_none()
-            && let Err(error) = self.writer.flush()
-        {
-            self.fail(&error);
+        self.last_time = self.queue.now();
+        self.flush();
+        self.look();
+        if self.retry_at.is_some() {
+            self.resume_now();
         }
-        let resumed = self.failed_at.is_none() || self.resume(self.queue.now()).is_ok();
-        self.summary.events = self.writer.next_seq();
-        if !resumed {
+        let is_failing = self.retry_at.is_some() || self.is_given_up;
+        let Some(reel) = self.reel.take() else { return self.summary };
+        self.summary.events += reel.writer.next_seq();
+        if is_failing {
             return self.summary;
         }
-        match self.writer.finish() {
-            Ok(_) => {}
-            Err(error) if self.summary.failure.is_none() => {
-                (self.complain)(&format!("cannot finish the reel: {error}"));
-                self.summary.failure = Some(error.to_string());
-            }
-            Err(_) => {}
+        if let Err(error) = reel.end() {
+            self.tell(&format!("cannot finish the reel: {error}"));
+            self.summary.failure.get_or_insert_with(|| error.to_string());
         }
         self.summary
     }
+}
+/// Whether a reel can take no more after this: it is at the limit of a file's size, or gone on the server of its files.
+fn is_final(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::FileTooLarge | io::ErrorKind::StaleNetworkFileHandle)
+}
+
+fn described(members: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    ciborium::into_writer(members, &mut payload).map_err(io::Error::other)?;
+    Ok(payload)
 }
 
 fn event(kind: EventKind, time: i64, flags: Flags, framing: Framing, payload: &[u8]) -> NewEvent<'_> {
@@ -372,8 +670,11 @@ fn event(kind: EventKind, time: i64, flags: Flags, framing: Framing, payload: &[
 
 #[cfg(test)]
 mod tests {
+    use super::super::storage::Once;
     use super::*;
     use crate::trace::{Item, ReelReader};
+    use std::collections::VecDeque;
+    use std::io::Write;
     use std::sync::Mutex;
 
     /// A sink that fails while told to.
@@ -381,6 +682,8 @@ mod tests {
     struct Flaky {
         bytes: Arc<Mutex<Vec<u8>>>,
         room: Arc<Mutex<Option<usize>>>,
+        is_limited: bool,
+        loss: Arc<Mutex<Option<Loss>>>,
     }
 
     impl Write for Flaky {
@@ -388,7 +691,8 @@ mod tests {
             let mut held = self.bytes.lock().expect("not poisoned");
             let room = self.room.lock().expect("not poisoned").map_or(bytes.len(), |room| room.min(bytes.len()));
             if room == 0 {
-                return Err(io::Error::from(io::ErrorKind::StorageFull));
+                let is_final = if self.is_limited { io::ErrorKind::FileTooLarge } else { io::ErrorKind::StorageFull };
+                return Err(io::Error::from(is_final));
             }
             held.extend_from_slice(&bytes[..room]);
             if let Some(left) = self.room.lock().expect("not poisoned").as_mut() {
@@ -404,9 +708,37 @@ mod tests {
 
     impl Sink for Flaky {
         fn rewind_to(&mut self, offset: u64) -> io::Result<()> {
-            self.bytes.lock().expect("not poisoned").truncate(offset as usize);
+            let mut held = self.bytes.lock().expect("not poisoned");
+            let cut = held.len().saturating_sub(offset as usize);
+            held.truncate(offset as usize);
+            if let Some(left) = self.room.lock().expect("not poisoned").as_mut().filter(|_| self.is_limited) {
+                *left += cut;
+            }
             Ok(())
         }
+
+        fn loss(&self, _end: u64) -> Option<Loss> {
+            *self.loss.lock().expect("not poisoned")
+        }
+    }
+
+    /// Sinks, one after another; where one is missing, none can be had at that time.
+    struct Shelf(VecDeque<Option<Flaky>>);
+
+    impl Store for Shelf {
+        type Sink = Flaky;
+
+        fn next(&mut self) -> io::Result<Flaky> {
+            self.0.pop_front().flatten().ok_or_else(|| io::Error::other("there is no place"))
+        }
+    }
+
+    fn shelf(sinks: &[Option<&Flaky>]) -> Shelf {
+        Shelf(sinks.iter().map(|sink| sink.cloned()).collect())
+    }
+
+    fn kinds(sink: &Flaky) -> Vec<EventKind> {
+        events(&sink.bytes.lock().expect("not poisoned")).into_iter().map(|event| event.0).collect()
     }
 
     fn options(complaints: &Arc<Mutex<Vec<String>>>) -> RecorderOptions {
@@ -416,6 +748,7 @@ mod tests {
             queue_bytes: 1 << 20,
             frame_limit: WHOLE,
             on_overload: OnOverload::Block,
+            is_required: false,
             complain: Box::new(move |text| complaints.lock().expect("not poisoned").push(text.to_owned())),
         }
     }
@@ -435,7 +768,7 @@ mod tests {
     fn chunks_become_frames_and_ends_are_kept() {
         let sink = Flaky::default();
         let complaints = Arc::default();
-        let recorder = Recorder::start(sink.clone(), options(&complaints)).expect("starts");
+        let recorder = Recorder::start(Once::new(sink.clone()), options(&complaints)).expect("starts");
         let lane = Lane::Messages(Direction::ServerToClient);
         recorder.queue().push(lane, b"{\"a\":1}\n{\"b\"");
         recorder.queue().push(Lane::Stderr, b"warn");
@@ -455,7 +788,7 @@ mod tests {
     fn a_full_disk_is_told_once_and_noted_when_there_is_room_again() {
         let sink = Flaky::default();
         let complaints = Arc::default();
-        let recorder = Recorder::start(sink.clone(), options(&complaints)).expect("starts");
+        let recorder = Recorder::start(Once::new(sink.clone()), options(&complaints)).expect("starts");
         *sink.room.lock().expect("not poisoned") = Some(30);
         let lane = Lane::Messages(Direction::ClientToServer);
         let line = [b"{\"x\":\"", "y".repeat(70_000).as_bytes(), b"\"}\n"].concat();
@@ -472,5 +805,65 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, EventKind::Gap);
         assert!(summary.lost_bytes >= 70_000);
+    }
+
+    #[test]
+    fn a_reel_that_is_lost_is_followed_by_one_that_can_be_read_alone() {
+        for (loss, has_gap) in [(Loss::Removed, true), (Loss::Cut, true), (Loss::Moved, false)] {
+            let (first, second) = (Flaky::default(), Flaky::default());
+            let complaints = Arc::default();
+            let store = shelf(&[Some(&first), Some(&second)]);
+            let recorder = Recorder::start(store, options(&complaints)).expect("starts");
+            recorder.note(EventKind::StreamOpened, &json!({"command": "x"}));
+            recorder.queue().push(Lane::Messages(Direction::ClientToServer), b"{}\n");
+            *first.loss.lock().expect("not poisoned") = Some(loss);
+            let status = Arc::clone(recorder.status());
+            let summary = recorder.finish();
+            let mut wanted = vec![EventKind::StreamOpened, EventKind::Note];
+            wanted.extend(has_gap.then_some(EventKind::Gap));
+            assert_eq!(kinds(&second), wanted, "{loss:?}");
+            assert_eq!(kinds(&first).len(), 2, "{loss:?}");
+            assert_eq!(summary.lost_bytes > 0, has_gap, "{loss:?}");
+            let told = complaints.lock().expect("not poisoned");
+            assert!(matches!(&told[..], [told] if told.contains(&loss.to_string())), "{told:?}");
+            assert_eq!((&status.facts()["recording"]["active"], status.given_up()), (&json!(true), None));
+        }
+    }
+
+    #[test]
+    fn a_reel_at_its_limit_is_left_whole_and_another_takes_the_rest() {
+        let limited = || Flaky { is_limited: true, ..Flaky::default() };
+        let (first, second) = (limited(), limited());
+        *first.room.lock().expect("not poisoned") = Some(200_000);
+        let complaints = Arc::default();
+        let mut settings = options(&complaints);
+        settings.queue_bytes = 4 << 20;
+        let recorder = Recorder::start(shelf(&[Some(&first), Some(&second)]), settings).expect("starts");
+        let lane = Lane::Messages(Direction::ClientToServer);
+        let random: Vec<u8> = (0..600_000).map(|_| fastrand::u8(b'a'..=b'z')).collect();
+        for piece in random.chunks(1000) {
+            recorder.queue().push(lane, &[piece, b"\n"].concat());
+        }
+        let summary = recorder.finish();
+        let (kept, rest) = (kinds(&first).len() as u64, kinds(&second));
+        assert_eq!((rest[0], rest[1]), (EventKind::Note, EventKind::Gap));
+        assert!(summary.lost_bytes > 0 && kept + rest.len() as u64 >= 300, "{kept}, {}", rest.len());
+        assert_eq!(summary.events, kept + rest.len() as u64);
+    }
+
+    #[test]
+    fn a_recording_that_cannot_begin_begins_when_it_can_and_one_that_is_required_is_given_up() {
+        let sink = Flaky::default();
+        let complaints = Arc::default();
+        let recorder = Recorder::start(shelf(&[None, Some(&sink)]), options(&complaints)).expect("starts");
+        assert_eq!(recorder.status().facts()["recording"]["active"], false);
+        recorder.note(EventKind::StreamOpened, &json!({}));
+        let summary = recorder.finish();
+        assert_eq!(kinds(&sink), [EventKind::StreamOpened, EventKind::Gap]);
+        assert_eq!(summary.failure.as_deref(), Some("there is no place"));
+        let settings = RecorderOptions { is_required: true, ..options(&complaints) };
+        let recorder = Recorder::start(shelf(&[None, Some(&Flaky::default())]), settings).expect("starts");
+        assert_eq!(recorder.status().given_up().as_deref(), Some("there is no place"));
+        assert_eq!(recorder.finish().events, 0);
     }
 }

@@ -8,6 +8,7 @@ use super::queue::{Lane, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, Onward, Plain, pump};
 use super::sieve::Sieve;
+use super::status::Status;
 use crate::trace::EventKind;
 use crate::transport::child::{ServerCommand, SpawnError};
 use crate::wire::Direction;
@@ -24,13 +25,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long the output of a dead server's descendants may stand still before the tap ends as the server did.
 const ORPHAN_GRACE: Duration = Duration::from_millis(250);
 /// How often that is looked at.
 const ORPHAN_LOOK: Duration = Duration::from_millis(25);
+
+/// How long a server may take to end that is asked to because its session cannot be recorded.
+const LAST_GRACE: Duration = Duration::from_secs(5);
 
 /// The signals that are passed on to the server.
 const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
@@ -94,12 +98,14 @@ pub fn run(
     let ignored = ignored_signals();
     let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let signals = SignalsInfo::<WithOrigin>::new(caught)?;
+    let recording = Arc::clone(recorder.status());
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     describe.insert("pid".into(), child.id().into());
     recorder.note(EventKind::StreamOpened, &describe);
     let (sender, news) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
     pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
+    end_without_recording(&recording, &child, &server_gone);
     let answers = Arc::new(Answers::default());
     let (output, ways) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
     if let Some(control) = control {
@@ -119,11 +125,40 @@ pub fn run(
     Ok(TapOutcome { status, summary: recorder.finish() })
 }
 
-/// The signals that this process ignores, as a bit mask; none where the system does not tell.
+/// The signals that this process ignored at its start, as a bit mask; none where the system does not tell.
 fn ignored_signals() -> u64 {
+    static IGNORED: OnceLock<u64> = OnceLock::new();
+    *IGNORED.get_or_init(read_ignored_signals)
+}
+
+fn read_ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Whether this process ignores a signal, as whoever started it has chosen.
+pub fn is_ignored(signal: i32) -> bool {
+    ignored_signals() & (1 << (signal - 1)) != 0
+}
+
+/// Ends the server once its recording is given up: asks it to end, and a little later ends it.
+fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<AtomicBool>) {
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let server_gone = Arc::clone(server_gone);
+    status.when_given_up(move || {
+        let end = move || {
+            for signal in [Signal::TERM, Signal::KILL] {
+                if server_gone.load(Ordering::Acquire) {
+                    return;
+                }
+                let _ = rustix::process::kill_process(pid, signal);
+                std::thread::sleep(LAST_GRACE);
+            }
+        };
+        // The recorder's thread, which tells this, must not wait.
+        let _ = std::thread::Builder::new().name("ender".into()).spawn(end);
+    });
 }
 
 /// Passes signals on to the server that were sent to the tap alone. What a terminal sends reaches both already. Once

@@ -164,6 +164,11 @@ impl<W: Write> ReelWriter<W> {
         self.store_payload = store;
     }
 
+    /// The sink, to look at.
+    pub fn get_ref(&self) -> &W {
+        &self.out
+    }
+
     /// The sink.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out

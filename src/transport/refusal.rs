@@ -7,6 +7,8 @@ use std::fmt;
 
 /// So many characters of a body are shown.
 const MOST_OF_BODY: usize = 200;
+/// So much of a body is looked at for them: a page may have its styles before its text.
+const MOST_READ: usize = 256 << 10;
 /// So many characters of a header are shown.
 const MOST_OF_HEADER: usize = 500;
 
@@ -81,7 +83,7 @@ impl fmt::Display for Refusal {
 
 /// The beginning of a body on one line; of a web page its text alone.
 pub fn in_words(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
+    let text = String::from_utf8_lossy(&body[..body.len().min(MOST_READ)]);
     let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
     let is_page = start.starts_with("<html") || start == "<!doctype";
     excerpt(&if is_page { text_of_page(&text) } else { text.into_owned() }, MOST_OF_BODY)

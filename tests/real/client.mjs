@@ -110,8 +110,11 @@ const countNotifications = (client, seen) => {
   };
 };
 
+// A server inherits the whole environment, or with MCPREEL_REAL_SERVER_ENV=sdk what the SDK passes by default.
+const serverEnv = process.env.MCPREEL_REAL_SERVER_ENV === "sdk" ? undefined : process.env;
+
 const transportTo = (command, args) => {
-  if (!/^https?:/.test(command)) return new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+  if (!/^https?:/.test(command)) return new StdioClientTransport({ command, args, env: serverEnv, stderr: "inherit" });
   const url = new URL(command);
   return url.pathname.endsWith("/sse") ? new SSEClientTransport(url) : new StreamableHTTPClientTransport(url);
 };

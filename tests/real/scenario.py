@@ -262,6 +262,11 @@ async def live(peer, _seen):
 SCENARIOS = {"everything": everything, "time": time, "live": live}
 
 
+def server_environment():
+    """The whole environment, or with MCPREEL_REAL_SERVER_ENV=sdk (None) what the SDK passes by default."""
+    return None if os.environ.get("MCPREEL_REAL_SERVER_ENV") == "sdk" else dict(os.environ)
+
+
 def transport_of(command):
     """What a server's command is reached over: a URL stands in place of a command."""
     if not command.startswith(("http://", "https://")):
@@ -273,7 +278,7 @@ async def converse(scenario, connect, command, arguments):
     """Connect within the time limit, say what was agreed, and do the scenario."""
     seen = Seen(transport_of(command))
     with anyio.fail_after(RUN_SECONDS):
-        async with connect(command, arguments, dict(os.environ), seen) as (agreed, peer):
+        async with connect(command, arguments, server_environment(), seen) as (agreed, peer):
             emit("initialize", ok=mask(plain(agreed)))
             await SCENARIOS[scenario](peer, seen)
 

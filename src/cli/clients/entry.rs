@@ -122,6 +122,7 @@ impl EntryError {
         Some(match error {
             ExpandError::Unset(name) => format!("set {name}, or {give}"),
             ExpandError::ClientOnly(_) => give,
+            ExpandError::Unclosed => "close it, as in ${NAME}".to_owned(),
         })
     }
 }

@@ -16,6 +16,9 @@ pub enum ExpandError {
     /// The variable is not set and there is no default.
     #[error("the variable {0} is not set")]
     Unset(String),
+    /// A `${` without the brace that closes it: what it would name is never guessed.
+    #[error("a ${{ in it has no closing brace")]
+    Unclosed,
     /// The client would ask the user, or its own settings.
     #[error("${{{0}}} is known to the client only")]
     ClientOnly(String),
@@ -36,12 +39,7 @@ pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
                 }
                 rest = tail;
             }
-            // Nothing is closed any more.
-            None => {
-                out.push_str("${");
-                out.push_str(after);
-                rest = "";
-            }
+            None => return Err(ExpandError::Unclosed),
         }
     }
     out.push_str(rest);
@@ -115,7 +113,7 @@ mod tests {
             ("${A}${A}-${env:A}", "11-1"),
             ("[${B:-two}] [${A:-two}] [${B:-}] [${EMPTY:-x}]", "[two] [1] [] []"),
             ("${workspaceFolder}/x ${userHome}/y", "/work space/x /home/me/y"),
-            ("$ $A $$ ${ ${} ${A", "$ $A $$ ${ ${} ${A"),
+            ("$ $A $$ ${ ${} A}", "$ $A $$ ${ ${} A}"),
             ("${A%.*} ${1} ${a b}", "${A%.*} ${1} ${a b}"),
             ("é${A}é", "é1é"),
         ] {
@@ -127,9 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_is_read_once() {
-        let open = "${".repeat(2 << 20);
-        assert_eq!(expanded(&open), Ok(open));
+    fn what_is_never_closed_is_an_error() {
+        for open in ["${A", "Bearer ${A", "${A} ${", "${A:-x", &"${".repeat(2 << 20)] {
+            assert_eq!(expanded(open), Err(ExpandError::Unclosed));
+        }
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub enum EditError {
     /// The edit would lose something.
     #[error("it is written in a way that cannot be edited safely")]
     Layout,
+    /// No program can be named there.
+    #[error("{0}")]
+    Program(String),
     /// The tap stands there, but not in front of anything.
     #[error("what mcpreel records there is neither a command nor a url")]
     NothingBehind,

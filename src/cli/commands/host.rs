@@ -13,6 +13,7 @@ use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
 use crate::cli::peer::{self, ClientOptions};
+use crate::cli::recording::Need;
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::drive::host::HostRunner;
@@ -185,12 +186,13 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     let routes = Routes::open(&args.on_event)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     peer::block_on_to_the_end(async {
-        let (recorder, reel) = args.client.recorder("host")?;
-        let parties = Parties::gather(&named, &recorder, context).await;
+        let recording = args.client.recording("host", Need::Wanted)?;
+        let recorder = recording.recorder();
+        let parties = Parties::gather(&named, recorder, context).await;
         let mut parties = match parties {
             Ok(parties) => parties,
             Err(error) => {
-                recorder.finish();
+                recording.finish();
                 return Err(error);
             }
         };
@@ -203,7 +205,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             server: names.join(", "),
             transport: "host",
             listen: None,
-            reel: Some(reel.clone()),
+            recording: Some(recording.status()),
         };
         let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
         // The socket is there as long as the conversation.
@@ -220,12 +222,14 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
                 context.printer.note(&format!("{} said: {said}", names[server.0]));
             }
         }
-        parties.end(&recorder).await;
-        recorder.finish();
+        parties.end(recorder).await;
+        let (summary, end) = recording.finish();
         outcome?;
+        end.tell(&summary, false, context)?;
+        let reel = end.place();
         if args.format == Format::Json {
             context.printer.line(&json!({"event": "reel", "path": reel.display().to_string()}).to_string())?;
-        } else {
+        } else if summary.events > 0 {
             context.printer.note(&format!("the session is in {}", reel.display()));
         }
         if interrupted {

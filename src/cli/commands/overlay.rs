@@ -1,11 +1,12 @@
 //! `overlay`: the tap with something added to the server, by a file.
 
-use super::record::{Keeping, about, describe, server_name, spawn_error, tell_end};
+use super::record::{Keeping, about, describe, server_name, spawn_error};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, Attached};
 use crate::cli::printer::note;
+use crate::cli::recording::OnExisting;
 use crate::cli::target::{Target, TargetKind, key_value};
-use crate::cli::{Context, Outcome, live, url_name};
+use crate::cli::{Context, Outcome, live, refusal, url_name};
 use crate::drive::overlay::{Hear, Told, laid_over, watch};
 use crate::drive::watch::Watch;
 use crate::overlay::{Overlay, Plan, Setting, schema};
@@ -50,7 +51,9 @@ Examples:
 
 docs/overlays.md describes the file, docs/overlay.schema.json is its schema; examples are in examples/overlays.
 
-The exit code is the server's own. While it runs, `mcpreel sessions` lists it.")]
+The exit code is the server's own. While it runs, `mcpreel sessions` lists it.
+
+The reel's name, a reel that cannot be written and --require-recording are as with `record`.")]
 pub struct OverlayArgs {
     /// The file (YAML).
     #[arg(value_name = "FILE", required_unless_present = "schema")]
@@ -98,13 +101,15 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
         }
     };
     let name = args.keeping.session_name(name);
-    let (recorder, path) = args.keeping.start(&name)?;
-    let about = live::About { role: "overlay", ..about(name, shown, "stdio", &path) };
-    let carried = peer::block_on(carry(plan, (&target, args.target.limits.max_message), about, &recorder, context));
+    let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let recorder = recording.recorder();
+    let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
+    let carried = peer::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
-    tell_end(&recorder.finish(), &path, context);
+    let (summary, end) = recording.finish();
+    end.tell(&summary, context.verbose > 0, context)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
 }
 
@@ -134,6 +139,7 @@ async fn carry(
     let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
     // Not the locked one: a client that does not read would keep the process from its end.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
+    refusal::begin();
     let carried = tokio::select! {
         carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
         _ = terminate.recv() => Ok(()),

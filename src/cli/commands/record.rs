@@ -5,17 +5,18 @@ mod listen;
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
+use crate::cli::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::cli::target::{Target, TargetKind, key_value};
-use crate::cli::{Context, Outcome, live, reels};
+use crate::cli::{Context, Outcome, live, refusal};
 use crate::tap::queue::OnOverload;
-use crate::tap::recorder::{ForwardOnly, Recorder, RecorderOptions, Summary, WHOLE};
+use crate::tap::status::Status;
 use crate::tap::stdio::ToClient;
 use crate::tap::{secrets, stdio};
 use crate::trace::FileHeader;
 use crate::transport::child::{ServerCommand, SpawnError};
 use clap::{Args, ValueEnum};
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Tap a session: start a server, relay every byte both ways, keep a copy in a reel.
 ///
@@ -38,7 +39,18 @@ Over HTTP:
   mcpreel record --url https://host/mcp         for clients that start processes
   mcpreel record --listen 8080 -- my-server     a stdio server over HTTP
 
-Without -o the reel goes to $XDG_STATE_HOME/mcpreel/ (or $MCPREEL_HOME/reels/); `mcpreel show` finds the newest.
+Without -o the reel goes to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
+`mcpreel show` finds the newest of all of them, whatever environment a client gave the tap.
+
+Where the file of -o exists already, a script fails with exit code 2. A client names the same file at each start, so \
+where standard input is a pipe or a socket the reel gets a free name (session-2.reel), and a warning on standard error \
+says which. Standard input that is a terminal, a file or /dev/null, and --listen, mean a script.
+
+A client that starts a tap which cannot start gets the reason as a JSON-RPC error to its first request.
+
+Traffic comes first: where a reel cannot be written, is removed or reaches the limit of a file's size, the session goes \
+on, standard error and `mcpreel sessions` report the problem, and recording resumes in a new file where possible. \
+--require-recording makes all of this fatal: the server does not start, or is ended, and the exit code is 4.
 
 While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
 
@@ -65,6 +77,9 @@ pub struct Keeping {
     /// Overwrite the file.
     #[arg(long)]
     force: bool,
+    /// Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails.
+    #[arg(long)]
+    require_recording: bool,
     /// A name for the reel.
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
@@ -108,55 +123,53 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(spawn_error)?;
     let name = args.keeping.session_name(server_name(&words));
-    let (recorder, path) = args.keeping.start(&name)?;
+    let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let about = about(name, secrets::redact_arguments(&words).join(" "), "stdio", &path);
+    let about = about(name, secrets::redact_arguments(&words).join(" "), "stdio", recording.status());
     // The socket is there as long as the session.
     let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    let (recorder, end) = recording.into_parts();
+    refusal::begin();
     let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
-    tell_end(&outcome.summary, &path, context);
+    end.tell(&outcome.summary, context.verbose > 0, context)?;
     Ok(Outcome::Server(outcome.status))
 }
 
 /// What the live session says about itself; `server` without its secrets.
-pub fn about(name: String, server: String, transport: &'static str, reel: &Path) -> live::About {
-    let reel = (reel != Path::new("-")).then(|| reel.to_owned());
-    live::About { name, role: "record", server, transport, listen: None, reel }
-}
-
-/// Tells how recording went: losses always, counts where the user wants to hear of them.
-pub fn tell_end(summary: &Summary, path: &Path, context: &Context) {
-    if summary.lost_bytes > 0 {
-        let lost = summary.lost_bytes;
-        context.printer.note(&format!("{lost} bytes of traffic are not in {}", path.display()));
-    }
-    if context.verbose > 0 {
-        tell_reel(summary, path, context);
-    }
-}
-
-/// Tells what was recorded, and where.
-fn tell_reel(summary: &Summary, path: &Path, context: &Context) {
-    context.printer.note(&format!("{} events in {}", summary.events, path.display()));
+pub fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
+    live::About { name, role: "record", server, transport, listen: None, recording: Some(recording) }
 }
 
 impl Keeping {
     /// Starts recording where the user wants it, or into a new reel with the server's name.
-    pub fn start(&self, name: &str) -> Result<(Recorder, PathBuf), CommandError> {
-        let path = match &self.output {
-            Some(path) => path.clone(),
-            None => reels::new_path(name)?,
+    pub fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
+        let header = FileHeader {
+            label: self.label.clone(),
+            notes: self.notes.iter().cloned().collect(),
+            ..recording::header()
         };
-        let options = self.recorder_options();
-        let started = if path == Path::new("-") {
-            Recorder::start(ForwardOnly(std::io::stdout()), options)
-        } else {
-            Recorder::start(reels::create(&path, self.force)?, options)
+        let (need, on_existing) = match self.require_recording {
+            true => (Need::Always, OnExisting::Fail),
+            false => (Need::Wanted, on_existing),
         };
-        Ok((started.map_err(|error| CommandError::writing(&path, &error))?, path))
+        Recording::start(&Plan {
+            output: self.output.as_deref(),
+            force: self.force,
+            name,
+            on_existing,
+            need,
+            header,
+            queue_bytes: self.queue_bytes,
+            frame_limit: crate::tap::recorder::WHOLE,
+            on_overload: match self.on_overload {
+                Overload::Block => OnOverload::Block,
+                Overload::Drop => OnOverload::Drop,
+            },
+        })
     }
 
     /// Refuses to write the reel where the client is.
@@ -166,26 +179,6 @@ impl Keeping {
                 .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
         }
         Ok(())
-    }
-
-    fn recorder_options(&self) -> RecorderOptions {
-        RecorderOptions {
-            header: FileHeader {
-                created: 0,
-                tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(),
-                label: self.label.clone(),
-                notes: self.notes.iter().cloned().collect(),
-            },
-            queue_bytes: self.queue_bytes,
-            frame_limit: WHOLE,
-            on_overload: match self.on_overload {
-                Overload::Block => OnOverload::Block,
-                Overload::Drop => OnOverload::Drop,
-            },
-            complain: Box::new(|text| {
-                let _ = writeln!(std::io::stderr(), "mcpreel: {text}");
-            }),
-        }
     }
 
     /// The session's name, for its socket and its reel: the label where there is one, else what the server is called.

@@ -9,8 +9,9 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
+use crate::cli::recording::Need;
 use crate::cli::target::{Limits, span};
-use crate::cli::{Context, Outcome, live, output, values};
+use crate::cli::{Context, Outcome, live, output, refusal, values};
 use crate::drive::chores::Chores;
 use crate::drive::server::{Arrival, serve};
 use crate::drive::sessions::{Passing, Sessions};
@@ -83,7 +84,8 @@ pub struct ServeArgs {
     on_signal: Vec<Fired>,
     #[command(flatten)]
     scenario: scenario::ScenarioArgs,
-    /// Keep the session in a reel. Where handlers are allowed it is kept in any case, each of their runs in it.
+    /// Keep the session in a reel. Where the file exists and a client started this (standard input is a pipe or a
+    /// socket), the reel gets a free name. Where handlers are allowed it is kept in any case, each of their runs in it.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -200,7 +202,11 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     let handlers = args.handlers.prepare()?;
     let keep = match &args.record {
         None if handlers.is_none() => None,
-        path => Some(Keep::start("serve", path.as_deref(), context)?),
+        path => {
+            // No handler runs without a trace.
+            let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
+            Some(Keep::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+        }
     };
     let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
@@ -438,11 +444,18 @@ fn open_socket(
     name: &str,
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
-    answers: &Arc<Answers>,
+    (answers, keep): (&Arc<Answers>, Option<&Keep>),
     context: &Context,
 ) -> Result<Option<Bound>, CommandError> {
     let server = format!("mcpreel {name}");
-    let about = live::About { name: name.to_owned(), role: "serve", server, transport, listen, reel: None };
+    let about = live::About {
+        name: name.to_owned(),
+        role: "serve",
+        server,
+        transport,
+        listen,
+        recording: keep.map(Keep::status),
+    };
     live::open(about, Arc::new(serving), answers, &context.printer)
 }
 
@@ -457,13 +470,14 @@ fn run_stdio(
         context.printer.note("this is a server: a host starts it and talks to it on standard input and output");
     }
     let (sender, arrivals) = channel();
-    read_messages(io::stdin(), limits.max_message, "the host", Arrival::of_host(sender.clone())).map_err(failed)?;
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
     let helpers = besides.helpers(&mut config);
     let keep = besides.keep.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
-    let _bound = open_socket(name, ("stdio", None), serving.clone(), &answers, context)?;
+    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()), context)?;
     let begun = besides.start(&serving)?;
+    refusal::begin();
+    read_messages(io::stdin(), limits.max_message, "the host", Arrival::of_host(sender.clone())).map_err(failed)?;
     let hear = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
@@ -523,7 +537,7 @@ fn run_listening(
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
-        let _bound = open_socket(name, way_in, serving.clone(), &answers, context)?;
+        let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()), context)?;
         let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway =

@@ -2,7 +2,7 @@
 
 use super::stats::Stats;
 use crate::cli::error::CommandError;
-use crate::cli::live::{self, HOW_TO_START, Live, Opening};
+use crate::cli::live::{self, HOW_TO_START, Live, Opening, looked_in};
 use crate::cli::{Context, Outcome};
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
@@ -28,7 +28,12 @@ Examples:
   mcpreel call tools/list --session everything
   mcpreel sessions --format json | jq -r 'select(.waiting > 0) | .name'
 
-A name may be shortened to any beginning that no other session shares.")]
+A name may be shortened to any beginning that no other session shares. Where several sessions have the same name, \
+the path of a session's socket stands for it.
+
+Sessions are found wherever a client may have started them: in the folders of this environment, in \
+/run/user/UID/mcpreel and /tmp/mcpreel-UID, and in those that ~/.local/state/mcpreel/places names. A session that \
+cannot be recorded, or could not for a while, is told below the table (`recording` in JSON).")]
 pub struct SessionsArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -69,13 +74,16 @@ impl Seen {
 pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let sessions = live::all()?;
     if sessions.is_empty() && args.format == Format::Human {
-        context.printer.note(&format!("no session lives; {HOW_TO_START}"));
+        context.printer.note(&format!("no session lives ({}); {HOW_TO_START}", looked_in()));
     }
     let told: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
         Format::Json => told.iter().try_for_each(|session| context.printer.line(&session.to_string()))?,
         Format::Human if sessions.is_empty() => {}
-        Format::Human => context.printer.line(&table(&told, context.printer.width))?,
+        Format::Human => {
+            context.printer.line(&table(&told, context.printer.width))?;
+            problems(&told).iter().try_for_each(|problem| context.printer.line(problem))?;
+        }
     }
     Ok(Outcome::Clean)
 }
@@ -91,6 +99,7 @@ fn to_json(session: &Live) -> Value {
         "name": session.name, "role": member("role"), "server": member("server"),
         "transport": member("transport"), "pid": member("pid"), "started": member("started"),
         "age_seconds": age, "listen": member("listen"), "reel": member("reel"),
+        "recording": member("recording"),
         "socket": session.socket.to_string_lossy(),
         "answers": !session.info.is_empty(),
     });
@@ -121,6 +130,17 @@ fn add_traffic(told: &mut Value, reel: Option<&Path>, seen: Option<&Seen>, strea
     (told["messages"], told["errors"], told["waiting"]) = (messages, errors, waiting);
 }
 
+/// What is wrong with the recordings of sessions, a line each.
+fn problems(sessions: &[Value]) -> Vec<String> {
+    let problem = |session: &Value| {
+        let recording = &session["recording"];
+        let (name, problem) = (session["name"].as_str()?, recording["problem"].as_str()?);
+        let state = if recording["active"] == true { "recorded again" } else { "not recorded" };
+        Some(visible_text(&format!("{name} is {state}: {problem}")))
+    };
+    sessions.iter().filter_map(problem).collect()
+}
+
 /// A table narrower than this has no room for what stands behind a session and where its reel is.
 const ROOM_FOR_SERVERS: usize = 100;
 
@@ -131,7 +151,12 @@ fn table(sessions: &[Value], width: Option<usize>) -> String {
     }
     let mut rows = vec![columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>()];
     for session in sessions {
-        rows.push(columns.iter().map(|column| cell(session, column)).collect());
+        let is_twin = |other: &&Value| other["name"] == session["name"];
+        let mut row: Vec<String> = columns.iter().map(|column| cell(session, column)).collect();
+        if sessions.iter().filter(is_twin).count() > 1 {
+            row[0] = cell(session, "socket");
+        }
+        rows.push(row);
         for stream in session["streams"].as_array().into_iter().flatten() {
             rows.push(columns.iter().map(|column| stream_cell(session, stream, column)).collect());
         }

@@ -6,6 +6,7 @@ use super::serve::keep::Keep;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::note;
+use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, peer};
 use crate::drive::server::Arrival;
@@ -111,7 +112,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
         return Err(CommandError::usage(format!("there is no proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = Keep::start("survive", args.output.as_deref(), context)?;
+    let keep = Keep::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
     let surveyed = peer::block_on(survey(args, &keep, context));
     keep.finish(context);
     let survey = surveyed?;

@@ -3,12 +3,13 @@
 use crate::cli::clients::entry::{Entry, read};
 use crate::cli::clients::file::ConfigFile;
 use crate::cli::clients::wrap::{EditError, wrap};
-use crate::cli::clients::{listed, unknown, usual_files, without_secrets};
+use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::{Context, Outcome};
 use crate::render::diff::DiffStyle;
 use crate::render::unified::unified;
 use clap::Args;
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,8 @@ be read or edited.")]
 pub struct WrapArgs {
     #[command(flatten)]
     selection: Selection,
-    /// The mcpreel that the client is to start; this one where none is named.
+    /// The mcpreel that the client is to start. Where none is named, it is this one by its path, and in a file that a
+    /// project shares `mcpreel`, as PATH has it: no path of yours goes into such a file.
     #[arg(long, value_name = "PATH")]
     bin: Option<PathBuf>,
 }
@@ -62,9 +64,43 @@ pub struct Selection {
 }
 
 pub fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let program = program(args.bin.as_deref())?;
-    let edit = |file: &ConfigFile, text: &str, entry: &Entry| wrap(text, file.format, entry, &program);
+    let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
+    let is_warned = Cell::new(args.bin.is_some());
+    let edit = |file: &ConfigFile, text: &str, entry: &Entry| {
+        if !is_shared(&file.path, &|name| std::env::var_os(name)) {
+            return wrap(text, file.format, entry, &own);
+        }
+        let wrapped = wrap(text, file.format, entry, shared.as_ref().map_err(Clone::clone)?)?;
+        if wrapped.is_some() && !is_warned.replace(true) {
+            warn_of_path(&file.path, context);
+        }
+        Ok(wrapped)
+    };
     args.selection.edit(&edit, "has the tap in front of it already", context)
+}
+
+/// Tells who is about to put `mcpreel` into a file that PATH does not know it.
+fn warn_of_path(file: &Path, context: &Context) {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&folders).any(|folder| folder.join("mcpreel").is_file()) {
+        let file = file.display();
+        context
+            .printer
+            .note(&format!("{file} belongs to a project, so it names `mcpreel`; PATH has no such program yet"));
+    }
+}
+
+/// The program for a configuration that others share: one that everybody finds. The path of a user's own would tell
+/// who they are, and be wrong for everybody else.
+fn shared_program(named: Option<&Path>) -> Result<String, EditError> {
+    let Some(named) = named else { return Ok("mcpreel".to_owned()) };
+    let program = program(Some(named)).map_err(|error| EditError::Program(error.message))?;
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    if home.is_some_and(|home| Path::new(&program).starts_with(home)) {
+        let why = format!("{program} is below your home folder, and others share the file; name a program in PATH");
+        return Err(EditError::Program(why));
+    }
+    Ok(program)
 }
 
 /// The program as the client is to start it: clients start in folders of their own, so a path is made absolute.

@@ -13,6 +13,7 @@ mod knobs;
 mod orders;
 mod push;
 mod scopes;
+pub use scopes::check as check_lists;
 mod sets;
 mod state;
 mod tools;

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use url::Url;
 
 /// How many bytes of an output are kept.
 pub const OUTPUT_KEPT: usize = 16 << 10;
@@ -35,12 +36,50 @@ impl Kind {
 }
 
 /// A variable of the user's that headers to one host may hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Secret {
     /// Its name, as it stands in `${NAME}`. The value is known outside only.
     pub name: String,
-    /// The one host that may get it.
+    /// The one host that may get it, as it stands in a URL that was read.
     pub host: String,
+    /// The port there; `None` for the one that the URL's scheme has by default.
+    pub port: Option<u16>,
+}
+
+impl Secret {
+    /// Whether a request to this URL may hold it.
+    pub fn is_for(&self, url: &Url) -> bool {
+        let default = match url.scheme() {
+            "https" => Some(443),
+            "http" => Some(80),
+            _ => None,
+        };
+        url.host_str() == Some(self.host.as_str()) && url.port_or_known_default() == self.port.or(default)
+    }
+}
+
+/// A piece of a header's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// What is sent as it stands.
+    Text(&'a str),
+    /// The name of a [`Secret`], which stood as `${NAME}`.
+    Name(&'a str),
+}
+
+/// Cuts a header's value at the names in it.
+///
+/// # Errors
+/// A `${` is not closed: what it would name is never guessed.
+pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, behind) = after.split_once('}').ok_or("a ${ in it has no closing brace")?;
+        found.extend([Piece::Text(before), Piece::Name(name)]);
+        rest = behind;
+    }
+    found.push(Piece::Text(rest));
+    Ok(found)
 }
 
 /// What the user allows.

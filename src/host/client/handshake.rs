@@ -52,7 +52,7 @@ impl Handshake {
 pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<String> {
     let newest = Revision::NEWEST.as_str();
     match choice {
-        EraChoice::Legacy => None,
+        EraChoice::Legacy | EraChoice::Handshake => None,
         EraChoice::Modern => Some(wanted.unwrap_or(newest).to_owned()),
         EraChoice::Auto => {
             let version = wanted.unwrap_or(newest);
@@ -174,6 +174,7 @@ mod tests {
     fn x11_the_version_asked_for_decides_whether_to_probe() {
         assert_eq!(probe_version(EraChoice::Auto, None).as_deref(), Some("2026-07-28"));
         assert_eq!(probe_version(EraChoice::Auto, Some("2025-06-18")), None);
+        assert_eq!(probe_version(EraChoice::Handshake, None), None);
         assert_eq!(probe_version(EraChoice::Modern, Some("1900-01-01")).as_deref(), Some("1900-01-01"));
         assert_eq!(legacy_version(EraChoice::Auto, Some("2026-07-28")), "2025-11-25");
         assert_eq!(legacy_version(EraChoice::Legacy, Some("2099-01-01")), "2099-01-01");

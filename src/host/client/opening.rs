@@ -18,6 +18,17 @@ impl ClientEngine {
         self.send_request(open, &[], out);
     }
 
+    /// Whether a server that refuses `initialize` may be asked whether it speaks the modern era.
+    pub(super) fn may_probe(&self) -> bool {
+        self.config.era == EraChoice::Handshake && self.stage == Stage::Opening && !self.probed_again
+    }
+
+    /// Probes after `initialize` failed for this reason, which stands if the probe brings nothing.
+    pub(super) fn probe_after(&mut self, now: Duration, refused: String, out: &mut Vec<Output>) {
+        self.refused = Some(refused);
+        self.send_probe(now, Revision::NEWEST.as_str().to_owned(), out);
+    }
+
     pub(super) fn send_initialize(&mut self, now: Duration, out: &mut Vec<Output>) {
         self.version = handshake::legacy_version(self.config.era, self.config.protocol_version.as_deref());
         self.era = Era::Legacy;
@@ -37,7 +48,8 @@ impl ClientEngine {
     pub(super) fn read_probe(&mut self, now: Duration, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         match handshake::read_probe(envelope, &self.version) {
             Probed::Modern { version, result, note } => {
-                self.notes.extend(note);
+                let refused = self.refused.take().map(|refused| format!("{refused}; went on in the modern era"));
+                self.notes.extend(refused.into_iter().chain(note));
                 self.enter(now, Era::Modern, version, &result, out);
             }
             Probed::Again { version } if !self.probed_again => {
@@ -48,13 +60,19 @@ impl ClientEngine {
                 self.fail(format!("the server refuses {} but names {version} as supported", self.version), out);
             }
             Probed::Legacy { why } => self.fall_back(now, why, out),
-            Probed::Nothing { reason } => self.fail(reason, out),
+            Probed::Nothing { reason } => {
+                let reason = self.refused.take().unwrap_or(reason);
+                self.fail(reason, out);
+            }
         }
     }
 
     /// No sign of the modern era: `initialize`, or where the caller insists on that era, on without capabilities
     /// (2026-07-28: clients may go without `server/discover`).
     pub(super) fn fall_back(&mut self, now: Duration, why: String, out: &mut Vec<Output>) {
+        if let Some(refused) = self.refused.take() {
+            return self.fail(refused, out);
+        }
         if self.config.era == EraChoice::Modern {
             self.notes.push(format!("{why}; taken as modern all the same, as asked"));
             return self.enter(now, Era::Modern, self.version.clone(), &Value::Null, out);
@@ -102,7 +120,11 @@ impl ClientEngine {
                 return self.send_probe(now, version, out);
             }
         }
-        self.fail(format!("the server answered initialize with {}", handshake::describe_error(error)), out);
+        let reason = format!("the server answered initialize with {}", handshake::describe_error(error));
+        match self.may_probe() {
+            true => self.probe_after(now, reason, out),
+            false => self.fail(reason, out),
+        }
     }
 
     /// The server has answered the opening.
@@ -143,7 +165,7 @@ impl ClientEngine {
     /// What a request whose time is over leads to.
     pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
         match open.role {
-            Role::Probe if self.config.era == EraChoice::Auto && !self.probed_again => {
+            Role::Probe if self.refused.is_some() || self.config.era == EraChoice::Auto && !self.probed_again => {
                 self.fall_back(now, format!("no answer to server/discover in {:?}", open.timeout), out);
             }
             Role::Probe | Role::Initialize => {

@@ -164,6 +164,57 @@ fn x11_a_slow_modern_server_is_still_found() {
 }
 
 #[test]
+fn x11_with_the_handshake_first_a_server_that_refuses_it_is_asked_for_the_modern_era() {
+    let refusals = [
+        r#"{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}}"#,
+        r#"{"code":-32601,"message":"Method not found"}"#,
+        r#"{"code":-32602,"message":"_meta is missing"}"#,
+    ];
+    for refusal in refusals {
+        let mut client = client(EraChoice::Handshake);
+        assert_eq!(sent_value(&client.start(ms(0)))["method"], "initialize");
+        let probed = client.receive(ms(1), format!(r#"{{"jsonrpc":"2.0","id":1,"error":{refusal}}}"#).as_bytes());
+        assert_eq!(sent_value(&probed)["method"], "server/discover", "{refusal}");
+        let opened = client.receive(ms(2), DISCOVERED.replace(r#""id":1"#, r#""id":2"#).as_bytes());
+        assert_eq!((handshake(&opened).era, handshake(&opened).notes.len()), (Era::Modern, 1));
+    }
+    let mut lost = client(EraChoice::Handshake);
+    lost.start(ms(0));
+    assert_eq!(sent_value(&lost.undelivered(ms(1), b"1", "HTTP 400", None))["method"], "server/discover");
+    let opened = lost.receive(ms(2), DISCOVERED.replace(r#""id":1"#, r#""id":2"#).as_bytes());
+    assert_eq!(handshake(&opened).era, Era::Modern);
+}
+
+#[test]
+fn x11_with_the_handshake_first_a_legacy_server_gets_no_other_message() {
+    let mut accepted = client(EraChoice::Handshake);
+    assert_eq!(sent_value(&accepted.start(ms(0)))["method"], "initialize");
+    let opened = accepted.receive(ms(1), initialize_answer(1, "2025-11-25").as_bytes());
+    assert_eq!((handshake(&opened).era, sent(&opened)), (Era::Legacy, vec![INITIALIZED.to_owned()]));
+    // The first failure stands, however the probe ends.
+    let refused = || {
+        let mut client = client(EraChoice::Handshake);
+        client.start(ms(0));
+        client.receive(ms(1), br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"who are you?"}}"#);
+        client
+    };
+    let ends: [fn(&mut ClientEngine) -> Vec<Output>; 4] = [
+        |it| it.receive(ms(2), br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}"#),
+        |it| it.undelivered(ms(2), b"2", "HTTP 500", None),
+        |it| it.wake(ms(60_000)),
+        |it| it.closed(ms(2)),
+    ];
+    for end in ends {
+        let out = end(&mut refused());
+        assert!(failure(&out).1.contains("who are you?"), "{out:?}");
+        assert!(sent(&out).is_empty(), "{out:?}");
+    }
+    let wanted = Some("2026-07-28".to_owned());
+    let config = ClientConfig { protocol_version: wanted, ..config(EraChoice::Handshake) };
+    assert_eq!(sent_value(&ClientEngine::new(config).start(ms(0)))["method"], "server/discover");
+}
+
+#[test]
 fn x11_a_modern_error_names_the_version_to_use() {
     let mut client = ClientEngine::new(ClientConfig {
         protocol_version: Some("1900-01-01".to_owned()),

@@ -295,7 +295,8 @@ impl Host {
         view.is_legacy = handshake.era == Era::Legacy;
         view.is_open = true;
         found.instructions = handshake.instructions;
-        let text = format!("{}: {} {}", view.name, handshake.era.name(), handshake.version_text);
+        let carries = if view.is_legacy { "" } else { ", which has no carrier for the five proposals" };
+        let text = format!("{}: {} {}{carries}", view.name, handshake.era.name(), handshake.version_text);
         let data = json!({"era": handshake.era.name(), "version": handshake.version_text, "notes": handshake.notes});
         Some((text, data))
     }

@@ -6,6 +6,7 @@ use super::super::format::{
 };
 use super::super::template;
 use super::{Answering, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of};
+use crate::extension::policy::regex_error;
 use crate::extension::{REGISTRY, by_name};
 use crate::scenario::{Place, Placed, ScenarioError};
 use crate::server::Fired;
@@ -189,7 +190,7 @@ impl Reader<'_> {
             (Some(value), None, None) => Want::Equal(value),
             (None, Some(regex), None) => {
                 let regex = Regex::new(&regex);
-                Want::Regex(regex.map_err(|error| self.wrong(place, format!("regex: {}", last_line(&error))))?)
+                Want::Regex(regex.map_err(|error| self.wrong(place, format!("regex: {}", regex_error(&error))))?)
             }
             (None, None, Some(glob)) => Want::Glob(self.glob(&glob, false, place)?),
             _ => return Err(self.wrong(place, "a test has exactly one of equals, regex and glob")),
@@ -243,8 +244,4 @@ impl Reader<'_> {
         }
         self.plan.config(0, 0).check().map_err(|why| self.wrong(place, format!("settings: {why}")))
     }
-}
-
-fn last_line(error: &regex::Error) -> String {
-    error.to_string().lines().last().unwrap_or_default().trim().to_owned()
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::extension::server::chore::{Chore, Kind, Permits, Secret};
 
 fn allowing(kinds: &[Kind]) -> Config {
-    let secrets = vec![Secret { name: "TOKEN".to_owned(), host: "example.com".to_owned() }];
+    let secrets = vec![Secret { name: "TOKEN".to_owned(), host: "example.com".to_owned(), port: None }];
     let permits = Permits { kinds: kinds.iter().copied().collect(), secrets, ..Permits::default() };
     Config { outside: Outside { permits, ..Outside::default() }, ..Config::default() }
 }

@@ -1,6 +1,6 @@
 //! The era is that of each request: of what it says itself, else of what was agreed.
 
-use super::{Feed, Report, ids, run};
+use super::{Direction, EventKind, Feed, Flags, Framing, Report, ids, run};
 use crate::protocol::Era;
 use std::collections::BTreeSet;
 
@@ -174,4 +174,20 @@ fn the_head_of_a_request_names_its_era_too() {
     };
     assert_eq!(found("2025-11-25"), BTreeSet::from(["pairing/id-reused"]));
     assert_eq!(found("2026-07-28"), BTreeSet::from(["era/legacy-answer", "schema/params"]));
+}
+
+#[test]
+fn a_request_whose_exchange_broke_off_on_either_side_is_not_missed() {
+    for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+        let mut feed = Feed::new();
+        carry(&mut feed, None, SESSION);
+        carry(&mut feed, None, r#"c>s {"id":3,"method":"tools/list"}"#);
+        let mut payload = Vec::new();
+        ciborium::into_writer(&serde_json::json!({"what": "broken off"}), &mut payload).expect("CBOR");
+        let flags = Flags::toward(direction).with(Flags::FAILED);
+        feed.event(EventKind::Transport, flags, Framing::Whole, &payload);
+        carry(&mut feed, None, "c>s {\"id\":4,\"method\":\"tools/list\"}\ns>c {\"id\":4,\"result\":{\"tools\":[]}}");
+        let report = feed.validator.finish();
+        assert!(report.findings.is_empty(), "{direction:?}: {:#?}", report.findings);
+    }
 }

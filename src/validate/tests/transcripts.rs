@@ -88,7 +88,7 @@ fn stock_servers_have_no_errors() {
         let servers: Vec<_> =
             errors(&report).into_iter().filter(|it| it.direction != Some(Direction::ClientToServer)).collect();
         assert_eq!(servers, Vec::<&Finding>::new(), "{name}");
-        assert_eq!(report.connections[0].era, Some(crate::protocol::Era::Modern), "{name}");
+        assert_eq!(report.connections[0].era, Some(Era::Modern), "{name}");
     }
 }
 

@@ -376,6 +376,8 @@ impl Watch<'_> {
 
     /// A server has events where it declares them or has the tool (behaviours E1, E2).
     async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
+        let name = handshake.server_info["name"].as_str().unwrap_or("the server");
+        peer::need_carrier(handshake.era, name, ErrorKind::Peer)?;
         let declared = handshake.server_capabilities.get("events");
         if declared.is_some_and(is_mcpe) {
             return Ok(());

@@ -152,6 +152,8 @@ fn block(handshake: &Handshake, asking: &Asking, toward: &Toward) -> Result<Valu
         return Ok(block);
     }
     let name = handshake.server_info["name"].as_str().unwrap_or("the server");
+    peer::need_carrier(handshake.era, name, ErrorKind::Unmet)
+        .map_err(|error| error.hint("send it anyway with --force"))?;
     let why = format!("{name} does not declare experimental.mcpl.{}", asking.needs);
     Err(CommandError::new(ErrorKind::Unmet, why).hint("send it anyway with --force"))
 }

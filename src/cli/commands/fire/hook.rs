@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::repeat::Repeating;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
@@ -112,6 +112,11 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
             Ok(opened) => opened,
             Err(error) => return Err(server.end_after(error, context).await),
         };
+        let name = handshake.server_info["name"].as_str().unwrap_or("the server");
+        if let Err(error) = peer::need_carrier(handshake.era, name, ErrorKind::Unmet) {
+            connection.runner.close().await;
+            return Err(server.end_after(error, context).await);
+        }
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
         let declarations = Declarations::parse(&handshake.server_capabilities);

@@ -11,6 +11,7 @@ use crate::drive::client::Runner;
 use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
 use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
@@ -87,6 +88,8 @@ fn history(text: &str) -> Result<(String, String), String> {
 #[derive(Default)]
 struct Told {
     subscription: Option<Subscription>,
+    /// The era in which the server is met.
+    era: Option<Era>,
     server: String,
     outcome: Option<Said>,
     late: Option<Said>,
@@ -116,7 +119,8 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
             began = runner.now();
             let reports = runner.engine.again(began, message(args, tally.taken()));
             runner.take(reports);
-            let opened = Told { subscription: told.subscription, server: told.server, ..Told::default() };
+            let opened =
+                Told { subscription: told.subscription, era: told.era, server: told.server, ..Told::default() };
             told = watch(&mut runner, opened, args, context).await;
         }
         let stderr = std::mem::take(&mut runner.stderr);
@@ -191,6 +195,7 @@ async fn watch(
         let Some(report) = runner.next(until).await else { break };
         match report {
             Report::Client(Output::Ready(handshake)) => {
+                told.era = Some(handshake.era);
                 told.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
                 peer::tell_handshake(&handshake, &args.client, context);
             }
@@ -308,6 +313,10 @@ fn is_silence(told: &Told, said: &Said) -> bool {
 
 fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
     let Some(said) = &told.outcome else {
+        if let Some(era) = told.era {
+            let met = peer::need_carrier(era, &told.server, ErrorKind::Unmet);
+            met.map_err(|error| error.hint("send it anyway with --force"))?;
+        }
         let why = match told.subscription {
             Some(Subscription::DeclaredNotSubscribed) => "it declares conversationEvents without onUserMessage: true",
             _ => "it does not declare conversationEvents.onUserMessage",

@@ -5,6 +5,7 @@ use crate::cli::error::CommandError;
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
+use crate::cli::recording::Need;
 use crate::cli::{Context, Outcome, peer};
 use crate::extension::host::ServerView;
 use crate::host::client::EraChoice;
@@ -31,7 +32,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
         (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
     } else {
         peer::block_on(async {
-            let (recorder, reel) = args.client.recorder("host")?;
+            let recording = args.client.recording("host", Need::ToBegin)?;
             let lay_over = |config: &mut HostConfig| {
                 for server in &mut config.servers {
                     let own = std::mem::replace(&mut server.client, args.client.with_handshake().config(json!({})));
@@ -41,11 +42,16 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
                 }
                 args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))
             };
-            let played =
-                play::play_real((&scenario, args.target.limits), lay_over, (&recorder, model), &mut onlook, context)
-                    .await;
-            recorder.finish();
-            Ok((played?, reel))
+            let played = play::play_real(
+                (&scenario, args.target.limits),
+                lay_over,
+                (recording.recorder(), model),
+                &mut onlook,
+                context,
+            )
+            .await;
+            let (_, end) = recording.finish();
+            Ok((played?, end.place()))
         })?
     };
     report.validated(&play::errors(&reel)?);

@@ -1,14 +1,14 @@
 //! `record --listen`: the tap as a reverse proxy in front of an HTTP server.
 
-use super::{RecordArgs, tell_end};
+use super::RecordArgs;
 use crate::cli::error::CommandError;
 use crate::cli::listening::Listening;
 use crate::cli::printer::note;
+use crate::cli::recording::{OnExisting, Recording};
 use crate::cli::{Context, Outcome, listening, live, url_name};
 use crate::tap::bridge::{Bridge, GatewaySession};
 use crate::tap::http::Exchanges;
 use crate::tap::http::live::HttpSession;
-use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -19,7 +19,6 @@ use crate::transport::proxy::Proxy;
 use crate::transport::remote::Carrier;
 use serde_json::json;
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
@@ -61,7 +60,8 @@ async fn proxy(
         context.printer.note("the server's certificate is not checked (--insecure)");
     }
     let name = args.keeping.session_name(url_name(&remote.url));
-    let (recorder, path) = args.keeping.start(&name)?;
+    let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let (recorder, path) = (recording.recorder(), recording.place());
     let shown = secrets::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
@@ -76,11 +76,11 @@ async fn proxy(
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
-    let about = live::About { listen: Some(door), ..super::about(name, shown, "http", &path) };
+    let about = live::About { listen: Some(door), ..super::about(name, shown, "http", recording.status()) };
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), &context.printer)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
-    Ok(end(recorder, &path, context))
+    end(recording, context)
 }
 
 async fn gateway(
@@ -92,7 +92,8 @@ async fn gateway(
     command.prepare().map_err(super::spawn_error)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
-    let (recorder, path) = args.keeping.start(&name)?;
+    let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway = Gateway::new(
         Arc::clone(&bridge) as Arc<dyn Backend>,
@@ -110,23 +111,19 @@ async fn gateway(
         path.display(),
     ));
     let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
-    let about = super::about(name, shown, listening.transport(), &path);
+    let about = super::about(name, shown, listening.transport(), recording.status());
     let about = live::About { listen: Some(listening.door("/mcp")), ..about };
     let _bound = live::open(about, Arc::new(session), bridge.answers(), &context.printer)?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;
-    Ok(end(recorder, &path, context))
+    end(recording, context)
 }
 
 /// Finishes the reel and tells, in any case, what is in it: nothing else says that a listener has ended.
-fn end(recorder: Recorder, path: &Path, context: &Context) -> Outcome {
-    recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
-    let summary = recorder.finish();
-    tell_end(&summary, path, context);
-    if context.verbose == 0 {
-        super::tell_reel(&summary, path, context);
-    }
-    Outcome::Clean
+fn end(recording: Recording, context: &Context) -> Result<Outcome, CommandError> {
+    recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
+    let (summary, end) = recording.finish();
+    end.tell(&summary, true, context).map(|()| Outcome::Clean)
 }
 
 /// Tells each thing once, and only so many.

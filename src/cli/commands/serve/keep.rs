@@ -1,36 +1,49 @@
 //! The reel of a server of its own: what passes in its sessions, and each run of a handler.
 
+use crate::cli::Context;
 use crate::cli::error::CommandError;
-use crate::cli::{Context, peer, reels};
+use crate::cli::recording::{Need, OnExisting, Plan, Recording};
 use crate::drive::sessions::Passing;
 use crate::server::Report;
 use crate::tap::inject::is_ours;
 use crate::tap::queue::{Queue, Ready};
-use crate::tap::recorder::Recorder;
+use crate::tap::status::Status;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde_json::json;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recorder that is shared by all sessions.
 #[derive(Clone)]
 pub struct Keep {
     queue: Arc<Queue>,
-    recorder: Arc<Mutex<Option<Recorder>>>,
-    path: PathBuf,
+    recording: Arc<Mutex<Option<Recording>>>,
+    status: Arc<Status>,
     command: &'static str,
 }
 
 impl Keep {
     /// Starts it for a command of ours: where the user says, or among the recordings.
-    pub fn start(command: &'static str, path: Option<&Path>, context: &Context) -> Result<Self, CommandError> {
-        let path = path.map_or_else(|| reels::new_path(command), |path| Ok(path.to_owned()))?;
-        let (recorder, path) = peer::start_recorder(&path)?;
-        context.printer.note(&format!("the session is kept in {}", path.display()));
-        let queue = Arc::clone(recorder.queue());
-        Ok(Self { queue, recorder: Arc::new(Mutex::new(Some(recorder))), path, command })
+    pub fn start(
+        command: &'static str,
+        path: Option<&Path>,
+        need: Need,
+        on_existing: OnExisting,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) })?;
+        let (queue, status) = (Arc::clone(recording.recorder().queue()), recording.status());
+        if let Some(path) = status.reel() {
+            context.printer.note(&format!("the session is kept in {}", path.display()));
+        }
+        Ok(Self { queue, recording: Arc::new(Mutex::new(Some(recording))), status, command })
+    }
+
+    /// How it goes.
+    pub fn status(&self) -> Arc<Status> {
+        Arc::clone(&self.status)
     }
 
     /// Something passes.
@@ -64,9 +77,12 @@ impl Keep {
 
     /// Ends the reel.
     pub fn finish(&self, context: &Context) {
-        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(failure) = recorder.and_then(|recorder| recorder.finish().failure) {
-            context.printer.note(&format!("the session could not be kept in {}: {failure}", self.path.display()));
+        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((summary, end)) = recording.map(Recording::finish)
+            && let Some(failure) = summary.failure
+        {
+            let place = end.place();
+            context.printer.note(&format!("not all of the session is in {}: {failure}", place.display()));
         }
     }
 }

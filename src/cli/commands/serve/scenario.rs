@@ -6,8 +6,9 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
+use crate::cli::recording::Need;
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, refusal};
 use crate::drive::part::{self, Entered, Part, Told};
 use crate::drive::plays::{News, Plays};
 use crate::drive::sessions::Onlook;
@@ -75,7 +76,8 @@ pub fn run(
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
-    let keep = record.map(|path| Keep::start("serve", Some(path), context)).transpose()?;
+    let keep = record.map(|path| Keep::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
+    let keep = keep.transpose()?;
     let seeing = keep.clone();
     let onlook: Onlook = Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
     let report = match &listening.listen {
@@ -230,6 +232,7 @@ fn standard_streams(limits: Limits) -> Result<(Link, oneshot::Receiver<()>), Com
         }
     };
     let writer = std::thread::Builder::new().name("stdout".into());
+    refusal::begin();
     read_messages(std::io::stdin(), limits.max_message, "the host", pass_on)
         .and_then(|()| writer.spawn(write))
         .map_err(failed)?;

@@ -88,7 +88,7 @@ pub static KNOBS: &[Knob] = &[
         "patterns",
         Kind::Choice(&["glob", "regex"]),
         "glob",
-        "What patterns of scopes are; in a glob * stays within a path's segment and ** does not",
+        "What patterns of scopes are; in a glob * stays within a path's segment and ** does not; what is neither is refused",
         "seed 002 §7.2 (C22)",
     ),
     knob(

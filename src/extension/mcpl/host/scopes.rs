@@ -1,7 +1,7 @@
 //! Scopes: what is on the lists, what the user said, and who waits for it.
 
 use crate::extension::host::Refusal;
-use crate::extension::policy::Policy;
+use crate::extension::policy::{Policy, regex_error};
 use crate::extension::recent::Recent;
 use crate::protocol::errors;
 use globset::{GlobBuilder, GlobMatcher};
@@ -34,27 +34,42 @@ struct Pattern {
 }
 
 enum Matcher {
-    /// What is no pattern fits itself only.
-    Exact,
+    /// What is no pattern, which is refused before it comes here, is on every blacklist and on no whitelist.
+    Broken {
+        is_black: bool,
+    },
     Glob(GlobMatcher),
     Regex(Regex),
 }
 
 impl Pattern {
-    fn read(word: &str, is_regex: bool) -> Self {
+    /// # Errors
+    /// It is no such pattern.
+    fn read(word: &str, is_regex: bool) -> Result<Self, String> {
         let (set, text) = match word.split_once('=') {
             Some((set, text)) => (Some(set.to_owned()), text.to_owned()),
             None => (None, word.to_owned()),
         };
         let matcher = match is_regex {
-            true => Regex::new(&format!("^(?:{text})$")).map(Matcher::Regex).ok(),
+            // By itself too: what it closes must be what it opens.
+            true => Regex::new(&text)
+                .and_then(|_| Regex::new(&format!("^(?:{text})$")))
+                .map(Matcher::Regex)
+                .map_err(|error| format!("{text:?} is no regular expression: {}", regex_error(&error)))?,
             false => {
                 let glob = GlobBuilder::new(&text).literal_separator(true).build();
-                glob.map(|glob| Matcher::Glob(glob.compile_matcher())).ok()
+                let glob = glob.map_err(|error| format!("{text:?} is no glob: {}", error.kind()))?;
+                Matcher::Glob(glob.compile_matcher())
             }
         };
-        let matcher = matcher.unwrap_or(Matcher::Exact);
-        Self { set, text, matcher }
+        Ok(Self { set, text, matcher })
+    }
+
+    /// The patterns of a list.
+    fn list(policy: &Policy, name: &str) -> Vec<Self> {
+        let (is_regex, is_black) = (policy.word("patterns") == "regex", name == "blacklist");
+        let broken = || Self { set: None, text: String::new(), matcher: Matcher::Broken { is_black } };
+        policy.words(name).iter().map(|word| Self::read(word, is_regex).unwrap_or_else(|_| broken())).collect()
     }
 
     fn is_for(&self, set: &str) -> bool {
@@ -64,11 +79,25 @@ impl Pattern {
     fn fits(&self, label: &str) -> bool {
         self.text == label
             || match &self.matcher {
-                Matcher::Exact => false,
+                Matcher::Broken { is_black } => *is_black,
                 Matcher::Glob(glob) => glob.is_match(label),
                 Matcher::Regex(regex) => regex.is_match(label),
             }
     }
+}
+
+/// Whether every pattern of the lists is one.
+///
+/// # Errors
+/// The list, and what is wrong in it.
+pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
+    let is_regex = policy.word("patterns") == "regex";
+    for name in ["whitelist", "blacklist"] {
+        for word in policy.words(name) {
+            Pattern::read(word, is_regex).map_err(|why| (name, why))?;
+        }
+    }
+    Ok(())
 }
 
 /// A request that waits for the user.
@@ -100,11 +129,9 @@ pub struct Scopes {
 impl Scopes {
     /// With the policy's lists.
     pub fn new(policy: &Policy) -> Self {
-        let is_regex = policy.word("patterns") == "regex";
-        let list = |name: &str| policy.words(name).iter().map(|word| Pattern::read(word, is_regex)).collect();
         Self {
-            white: list("whitelist"),
-            black: list("blacklist"),
+            white: Pattern::list(policy, "whitelist"),
+            black: Pattern::list(policy, "blacklist"),
             otherwise: policy.word("scope"),
             keeps: policy.flag("scope_cache"),
             timeout: policy.time("scope_timeout"),
@@ -222,7 +249,7 @@ mod tests {
     #[test]
     fn c21_c22_the_blacklist_wins_and_a_star_stays_within_its_segment() {
         let scopes = scopes(&[
-            ("mcpl.whitelist", "/project/**,chat=#dev-*,/one/*/x,discord:acme/*,[odd"),
+            ("mcpl.whitelist", "/project/**,chat=#dev-*,/one/*/x,discord:acme/*,[[]odd"),
             ("mcpl.blacklist", "**/.env"),
             ("mcpl.scope", "deny"),
         ]);
@@ -233,6 +260,33 @@ mod tests {
         assert!(is_approved("discord:acme/general", "chat") && !is_approved("discord:acme/a/b", "chat"));
         assert!(!is_approved("/project/../etc/passwd", "files"));
         assert!(is_approved("[odd", "files") && !is_approved("odd", "files"));
+    }
+
+    #[test]
+    fn c22_what_is_no_pattern_is_told_and_denies() {
+        let told = |list: &str, pattern: &str, kind: &str| {
+            let mut policies = Policies::new([("mcpl", super::super::KNOBS)]);
+            policies.set(Some("s"), list, &pattern.into()).unwrap();
+            policies.set(None, "mcpl.patterns", &kind.into()).unwrap();
+            let told = crate::extension::check_policies(&policies).map_err(|error| error.to_string());
+            (told, Scopes::new(&policies.of("mcpl", "s")).judge("files", "/etc/passwd"))
+        };
+        for (pattern, kind, why) in [
+            ("/etc/(", "regex", "unclosed group"),
+            ("a)|(b", "regex", "unopened group"),
+            ("files=/etc/[a-", "regex", "unclosed character class"),
+            ("/etc/[a-", "glob", "unclosed character class"),
+            ("ok,/etc/{a", "glob", "alternate"),
+        ] {
+            let (black, verdict) = told("mcpl.blacklist", pattern, kind);
+            let black = black.expect_err(pattern);
+            assert!(black.starts_with("mcpl.blacklist for s: ") && black.contains(why), "{black}");
+            assert!(matches!(verdict, Verdict::Denied(_)), "{pattern}: {verdict:?}");
+            let (white, verdict) = told("mcpl.whitelist", pattern, kind);
+            assert!(white.is_err_and(|told| told.starts_with("mcpl.whitelist for s: ")), "{pattern}");
+            assert_ne!(verdict, Verdict::Approved, "{pattern}");
+        }
+        assert_eq!(told("mcpl.blacklist", "files=/etc/.*", "regex").0, Ok(()));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use super::input::{Input, expand};
 use crate::extension::mcpe::server::fits;
-use crate::extension::server::chore::{Chore, Infer, Kind, Permits, Post, Script};
+use crate::extension::server::chore::{Chore, Infer, Kind, Permits, Piece, Post, Script, pieces};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 /// The most that goes into one variable or argument, in bytes, and into all arguments: systems take little more.
 const MOST_IN_WORD: usize = 96 << 10;
@@ -244,7 +244,6 @@ impl Webhook {
     /// Its URL is then as it was read: nobody reads another host out of it.
     fn check(&mut self, permits: &Permits) -> Result<(), String> {
         let url = Url::parse(&self.url).map_err(|error| format!("`url` {:?}: {error}", self.url))?;
-        let host = url.host_str().unwrap_or_default();
         match url.scheme() {
             "https" => {}
             "http" if is_loopback(&url) => {}
@@ -256,10 +255,11 @@ impl Webhook {
         }
         for (name, value) in texts(&self.headers) {
             check_header(&name, &value)?;
-            for secret in names_in(&value) {
-                let known = permits.secrets.iter().any(|known| known.name == secret && known.host == host);
-                if !known {
-                    return Err(format!("the header {name} wants ${{{secret}}}, which {host} may not get here"));
+            for piece in pieces(&value).map_err(|why| format!("the header {name}: {why}"))? {
+                let Piece::Name(secret) = piece else { continue };
+                if !permits.secrets.iter().any(|known| known.name == secret && known.is_for(&url)) {
+                    let place = &url[Position::BeforeHost..Position::AfterPort];
+                    return Err(format!("the header {name} wants ${{{secret}}}, which {place} may not get here"));
                 }
             }
         }
@@ -291,11 +291,6 @@ fn check_header(name: &str, value: &str) -> Result<(), String> {
         true => Err(format!("the header {name} is not the handler's to set")),
         false => Ok(()),
     }
-}
-
-/// The names that stand as `${NAME}` in a text.
-fn names_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split("${").skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -4,8 +4,9 @@ use super::*;
 use crate::extension::server::chore::{Chore, Kind, Permits, Script, Secret};
 
 fn permits() -> Permits {
-    let secret = |name: &str, host: &str| Secret { name: name.to_owned(), host: host.to_owned() };
-    let secrets = vec![secret("TOKEN", "api.example.com"), secret("LOCAL", "127.0.0.1")];
+    let secret = |name: &str, host: &str| Secret { name: name.to_owned(), host: host.to_owned(), port: None };
+    let local = Secret { port: Some(8443), ..secret("LOCAL", "127.0.0.1") };
+    let secrets = vec![secret("TOKEN", "api.example.com"), local];
     Permits { kinds: Kind::ALL.into(), secrets, ..Permits::default() }
 }
 
@@ -46,13 +47,17 @@ fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
     }
     let bearer = || json!({"Authorization": "Bearer ${TOKEN}"});
     assert!(to("https://api.example.com/", bearer()).is_ok());
-    assert!(to("http://127.0.0.1:1/", json!({"X-Key": "${LOCAL}"})).is_ok());
+    assert!(to("http://127.0.0.1:8443/", json!({"X-Key": "${LOCAL}"})).is_ok());
+    for url in ["https://api.example.com:8443/", "http://127.0.0.1/", "http://127.0.0.1:8444/"] {
+        for header in ["${TOKEN}", "${LOCAL}"] {
+            assert!(to(url, json!({"X-Key": header})).is_err_and(|told| told.contains("may not get")), "{url}");
+        }
+    }
     for url in ["https://example.com/", "https://api.example.com.evil.test/", "https://evil.test/?api.example.com"] {
         assert!(to(url, bearer()).is_err_and(|told| told.contains("may not get")), "{url}");
     }
-    for header in ["${HOME}", "${TOKEN", "a ${TOKEN} ${HOME}"] {
-        let told = to("https://api.example.com/", json!({"X-Key": header}));
-        assert_eq!(told.is_err(), header != "${TOKEN", "{header}");
+    for header in ["${HOME}", "${TOKEN", "${TOKEN} ${", "${", "a ${TOKEN} ${HOME}"] {
+        assert!(to("https://api.example.com/", json!({"X-Key": header})).is_err(), "{header}");
     }
     for (name, value) in [("Host", "x"), ("content-length", "1"), ("a b", "x"), ("X", "a\r\nY: b"), ("", "x")] {
         assert!(to("https://api.example.com/", json!({name: value})).is_err(), "{name}: {value}");

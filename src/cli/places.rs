@@ -1,0 +1,313 @@
+//! Where recordings and the sockets of live sessions are: where this process puts its own, and everywhere that another
+//! process of the same user may have put them.
+//!
+//! Clients start their servers with a part of the user's environment only. So a tap may use another folder than the
+//! shell in which its recording is looked for. Readers look in all folders that the environment, the defaults and a
+//! file below the home folder name; a writer adds its folder to that file. What the file names is not trusted: only
+//! folders of the user's own count.
+
+use rustix::process::getuid;
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// So many folders are remembered.
+const MOST: usize = 64;
+/// So much of the file that names them is read.
+const LONGEST: u64 = 64 << 10;
+
+/// What lies in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Recordings.
+    Reels,
+    /// Sockets of live sessions.
+    Sockets,
+}
+
+impl Kind {
+    /// The word for it in the file.
+    fn word(self) -> &'static [u8] {
+        match self {
+            Self::Reels => b"reels ",
+            Self::Sockets => b"sockets ",
+        }
+    }
+}
+
+/// What decides about the folders.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// `MCPREEL_HOME`.
+    own: Option<PathBuf>,
+    /// `XDG_STATE_HOME`.
+    state: Option<PathBuf>,
+    /// `XDG_RUNTIME_DIR`.
+    runtime: Option<PathBuf>,
+    /// `HOME`, or where that is not set, the home folder of the account.
+    home: Option<PathBuf>,
+    uid: u32,
+}
+
+impl Places {
+    /// The user's, by the environment.
+    pub fn here() -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let absolute = |name| set(name).filter(|folder| folder.is_absolute());
+        let uid = getuid().as_raw();
+        let home = absolute("HOME").or_else(std::env::home_dir).filter(|home| home.is_absolute());
+        Self {
+            own: set("MCPREEL_HOME").and_then(|folder| std::path::absolute(folder).ok()),
+            state: absolute("XDG_STATE_HOME"),
+            runtime: absolute("XDG_RUNTIME_DIR"),
+            home: home.or_else(|| account_home(uid)),
+            uid,
+        }
+    }
+
+    /// Where this process keeps its recordings, the first that can be written; none where no folder is known.
+    pub fn reels(&self) -> Vec<PathBuf> {
+        let own = self.own.as_ref().map(|own| own.join("reels"));
+        let state = self.state.as_ref().map(|state| state.join("mcpreel"));
+        let first = own.or(state);
+        let default = self.state_folder().filter(|default| first.as_ref() != Some(default));
+        first.into_iter().chain(default).collect()
+    }
+
+    /// Everywhere that recordings may be.
+    pub fn all_reels(&self) -> Vec<PathBuf> {
+        let state = self.state.as_ref().map(|state| state.join("mcpreel"));
+        unique(self.reels().into_iter().chain(state).chain(self.noted(Kind::Reels)))
+    }
+
+    /// Where this process makes its sockets: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in
+    /// `/run/user/UID`, whichever is there, else `/tmp/mcpreel-UID`.
+    pub fn sockets(&self) -> PathBuf {
+        self.sockets_by(Path::is_dir)
+    }
+
+    fn sockets_by(&self, is_dir: impl Fn(&Path) -> bool) -> PathBuf {
+        if let Some(own) = &self.own {
+            return own.join("run");
+        }
+        let there = self.runtime.clone().into_iter().chain([self.usual_runtime()]).find(|folder| is_dir(folder));
+        there.map_or_else(|| self.temporary(), |folder| folder.join("mcpreel"))
+    }
+
+    /// Everywhere that sockets may be, this process's own folder first. The folders of the system belong to an account,
+    /// so they are looked into where the home folder is the account's.
+    pub fn all_sockets(&self) -> Vec<PathBuf> {
+        let runtime = self.runtime.as_ref().map(|runtime| runtime.join("mcpreel"));
+        let of_system =
+            if self.is_at_home() { vec![self.usual_runtime().join("mcpreel"), self.temporary()] } else { Vec::new() };
+        let noted = self.noted(Kind::Sockets);
+        unique([self.sockets()].into_iter().chain(runtime).chain(of_system).chain(noted))
+    }
+
+    /// Remembers a folder for readers with another environment. Where that cannot be, they do without.
+    pub fn note(&self, kind: Kind, folder: &Path) {
+        let is_default = kind == Kind::Reels && self.state_folder().as_deref() == Some(folder);
+        if let Some(file) = self.file().filter(|_| !is_default) {
+            let _ = note_in(&file, kind, folder);
+        }
+    }
+
+    fn state_folder(&self) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(".local/state/mcpreel"))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        self.state_folder().map(|folder| folder.join("places"))
+    }
+
+    fn usual_runtime(&self) -> PathBuf {
+        Path::new("/run/user").join(self.uid.to_string())
+    }
+
+    fn temporary(&self) -> PathBuf {
+        Path::new("/tmp").join(format!("mcpreel-{}", self.uid))
+    }
+
+    fn is_at_home(&self) -> bool {
+        let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let account = account_home(self.uid);
+        account.is_none_or(|account| self.home.as_deref().is_none_or(|home| real(home) == real(&account)))
+    }
+
+    /// The folders of a kind in the file that are the user's.
+    fn noted(&self, kind: Kind) -> Vec<PathBuf> {
+        let lines = self.file().and_then(|file| read(&file).ok()).unwrap_or_default();
+        let is_ours =
+            |folder: &PathBuf| std::fs::metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == self.uid);
+        lines.iter().rev().filter_map(|line| folder_of(line, kind)).filter(is_ours).collect()
+    }
+}
+
+/// The folders in a line of an error or a note.
+pub fn listed(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Each folder once, by whatever names it is called.
+fn unique(folders: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let (mut seen, mut unique) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        if !seen.contains(&real) {
+            seen.push(real);
+            unique.push(folder);
+        }
+    }
+    unique
+}
+
+/// The home folder of an account in the password database.
+fn account_home(uid: u32) -> Option<PathBuf> {
+    home_in(&std::fs::read("/etc/passwd").ok()?, uid)
+}
+
+fn home_in(database: &[u8], uid: u32) -> Option<PathBuf> {
+    let uid = uid.to_string();
+    database.split(|byte| *byte == b'\n').find_map(|line| {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
+        let home = fields.get(5).filter(|_| fields.get(2) == Some(&uid.as_bytes()))?;
+        Some(PathBuf::from(OsStr::from_bytes(home))).filter(|home| home.is_absolute())
+    })
+}
+
+fn folder_of(line: &[u8], kind: Kind) -> Option<PathBuf> {
+    let folder = Path::new(OsStr::from_bytes(line.strip_prefix(kind.word())?));
+    folder.is_absolute().then(|| folder.to_owned())
+}
+
+/// The lines of the file, each once, the newest last.
+fn read(file: &Path) -> io::Result<Vec<Vec<u8>>> {
+    // Whatever lies there, nothing is waited for.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(file)?;
+    let mut text = Vec::new();
+    if file.metadata()?.is_file() {
+        file.take(LONGEST).read_to_end(&mut text)?;
+    }
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        if !lines.iter().any(|known| known == line) {
+            lines.push(line.to_vec());
+        }
+    }
+    Ok(lines)
+}
+
+/// Adds a folder to the file, which is made too. One line is one write, so that writers at the same time lose nothing.
+fn note_in(file: &Path, kind: Kind, folder: &Path) -> io::Result<()> {
+    let line = [kind.word(), folder.as_os_str().as_bytes()].concat();
+    let mut lines = read(file).unwrap_or_default();
+    if lines.contains(&line) || line.contains(&b'\n') || !folder.is_absolute() {
+        return Ok(());
+    }
+    if let Some(parent) = file.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    if lines.len() < MOST {
+        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
+        return file.write_all(&[&line[..], b"\n"].concat());
+    }
+    lines.retain(|line| {
+        [Kind::Reels, Kind::Sockets].iter().any(|kind| folder_of(line, *kind).is_some_and(|folder| folder.is_dir()))
+    });
+    let kept = lines.len().saturating_sub(MOST / 2);
+    let mut text = lines[kept..].join(&b'\n');
+    text.extend(if text.is_empty() { &b""[..] } else { b"\n" });
+    text.extend([&line[..], b"\n"].concat());
+    let temporary = file.with_file_name(format!("places.{}", std::process::id()));
+    let mut fresh = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    fresh.write_all(&text)?;
+    std::fs::rename(&temporary, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(own: Option<&str>, state: Option<&str>, runtime: Option<&str>, home: &Path) -> Places {
+        let path = |path: Option<&str>| path.map(PathBuf::from);
+        Places { own: path(own), state: path(state), runtime: path(runtime), home: Some(home.into()), uid: 1000 }
+    }
+
+    #[test]
+    fn the_folder_is_the_same_for_a_shell_and_for_a_server_that_a_client_starts() {
+        let usual = |path: &Path| path == Path::new("/run/user/1000");
+        let sockets = |own, runtime, is_dir: fn(&Path) -> bool| {
+            places(own, None, runtime, Path::new("/h")).sockets_by(is_dir).display().to_string()
+        };
+        assert_eq!(sockets(Some("/own"), Some("/run/user/1000"), usual), "/own/run");
+        for runtime in [Some("/run/user/1000"), None, Some("/gone")] {
+            assert_eq!(sockets(None, runtime, usual), "/run/user/1000/mcpreel", "{runtime:?}");
+            assert_eq!(sockets(None, runtime, |_| false), "/tmp/mcpreel-1000", "{runtime:?}");
+        }
+        assert_eq!(sockets(None, Some("/x"), |_| true), "/x/mcpreel");
+    }
+
+    #[test]
+    fn readers_look_where_any_writer_may_have_been() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path();
+        let uid = std::fs::metadata(home).expect("there").uid();
+        let at = |name: &str| home.join(name).display().to_string();
+        let (own, state, runtime) = (at("own"), at("state"), at("runtime"));
+        let with = |own, state, runtime| Places { uid, ..places(own, state, runtime, home) };
+        let shell = with(Some(&own), Some(&state), Some(&runtime));
+        let bare = with(None, None, None);
+        let default = home.join(".local/state/mcpreel");
+        assert_eq!(shell.reels(), [home.join("own/reels"), default.clone()]);
+        assert_eq!(shell.all_reels(), [home.join("own/reels"), default.clone(), home.join("state/mcpreel")]);
+        assert_eq!(bare.all_reels(), std::slice::from_ref(&default));
+        // What a shell has written is found without its environment, once it is there.
+        shell.note(Kind::Reels, &home.join("own/reels"));
+        shell.note(Kind::Sockets, &home.join("own/run"));
+        assert_eq!(bare.all_reels(), std::slice::from_ref(&default));
+        std::fs::create_dir_all(home.join("own/reels")).expect("made");
+        std::fs::create_dir_all(home.join("own/run")).expect("made");
+        assert_eq!(bare.all_reels(), [default.clone(), home.join("own/reels")]);
+        assert_eq!(bare.all_sockets().last(), Some(&home.join("own/run")));
+        // Another user's folder does not count.
+        let other = Places { uid: uid + 1, ..bare.clone() };
+        assert_eq!(other.all_reels(), std::slice::from_ref(&default));
+        // The default need not be told.
+        bare.note(Kind::Reels, &default);
+        let text = std::fs::read_to_string(default.join("places")).expect("there");
+        assert_eq!(text, format!("reels {own}/reels\nsockets {own}/run\n"));
+        let mode = std::fs::metadata(default.join("places")).expect("there").mode() & 0o777;
+        assert_eq!(mode, 0o600);
+    }
+
+    #[test]
+    fn the_file_is_bounded_and_its_damage_harmless() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("state/places");
+        for number in 0..200 {
+            let each = folder.path().join(number.to_string());
+            std::fs::create_dir(&each).expect("made");
+            note_in(&file, Kind::Sockets, &each).expect("noted");
+            note_in(&file, Kind::Sockets, &each).expect("noted");
+            let lines = read(&file).expect("read");
+            assert!(lines.len() <= MOST && folder_of(&lines[lines.len() - 1], Kind::Sockets) == Some(each));
+        }
+        assert_eq!(std::fs::read_dir(folder.path().join("state")).expect("there").count(), 1);
+        std::fs::write(&file, b"reels relative\n\xff\xfe\nsockets /x\nreels /torn").expect("written");
+        let lines = read(&file).expect("read");
+        let folders = |kind| lines.iter().filter_map(|line| folder_of(line, kind)).collect::<Vec<_>>();
+        assert_eq!(folders(Kind::Sockets), [PathBuf::from("/x")]);
+        assert_eq!(folders(Kind::Reels), [PathBuf::from("/torn")]);
+    }
+
+    #[test]
+    fn the_account_has_a_home_folder() {
+        let database = b"root:x:0:0:root:/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\nodd:x:7\n";
+        assert_eq!(home_in(database, 1000), Some(PathBuf::from("/home/me")));
+        assert_eq!((home_in(database, 7), home_in(database, 8)), (None, None));
+    }
+}

@@ -524,7 +524,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-v -H -e -h --color --verbose --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -599,6 +599,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -744,7 +748,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -846,6 +850,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -902,7 +910,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__after__subcmd__inference)
-            opts="-v -H -e -h --color --verbose --message --inference --conversation --turn --model --carrier --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --message --inference --conversation --turn --model --carrier --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1020,6 +1028,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1028,7 +1040,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__before__subcmd__inference)
-            opts="-v -H -e -h --color --verbose --inference --conversation --turn --model --channel --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --inference --conversation --turn --model --channel --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1142,6 +1154,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1168,7 +1184,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__changed)
-            opts="-v -h --color --verbose --add --remove --update --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --add --remove --update --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1242,6 +1258,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1250,7 +1270,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__close)
-            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1341,6 +1361,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1506,7 +1530,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__incoming)
-            opts="-v -h --color --verbose --channel --message-id --thread --author --metadata --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --channel --message-id --thread --author --metadata --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1588,6 +1612,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1596,7 +1624,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__list)
-            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1690,6 +1718,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1698,7 +1730,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__list__subcmd__host)
-            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1760,6 +1792,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1768,7 +1804,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__open)
-            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1862,6 +1898,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1870,7 +1910,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__outgoing)
-            opts="-v -H -e -h --color --verbose --chunks --inference --conversation --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --chunks --inference --conversation --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1976,6 +2016,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1984,7 +2028,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__publish)
-            opts="-v -H -e -h --color --verbose --conversation --notification --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --conversation --notification --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2082,6 +2126,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2090,7 +2138,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__channel__subcmd__register)
-            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2152,6 +2200,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2160,7 +2212,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__event)
-            opts="-v -h --color --verbose --data --tag --priority --source-event-id --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --data --tag --priority --source-event-id --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2238,6 +2290,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2264,7 +2320,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__feature__subcmd__sets__subcmd__changed)
-            opts="-v -h --color --verbose --add --remove --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --add --remove --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2334,6 +2390,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2398,7 +2458,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__feature__subcmd__sets__subcmd__update)
-            opts="-v -H -e -h --color --verbose --enable --disable --allow --deny --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --enable --disable --allow --deny --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2505,6 +2565,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2894,7 +2958,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__hook)
-            opts="-v -H -e -h --color --verbose --tool --tool-server --input --output --project --session-id --no-call --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
+            opts="-v -H -e -h --color --verbose --tool --tool-server --input --output --project --session-id --no-call --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help session_start session_end pre_tool_use post_tool_use pre_request post_request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3008,6 +3072,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3016,7 +3084,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__inference)
-            opts="-v -h --color --verbose --feature-set --conversation --stream --max-tokens --temperature --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --feature-set --conversation --stream --max-tokens --temperature --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3094,6 +3162,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3102,7 +3174,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__model__subcmd__info)
-            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3164,6 +3236,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3172,7 +3248,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__push)
-            opts="-v -h --color --verbose --text --feature-set --event-id --origin --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --text --feature-set --event-id --origin --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3250,6 +3326,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3258,7 +3338,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__raw)
-            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --era --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --era --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3368,6 +3448,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3376,7 +3460,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__reminder)
-            opts="-v -h --color --verbose --tag --dedupe-key --ttl --preserve --propagate --role --legacy --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --tag --dedupe-key --ttl --preserve --propagate --role --legacy --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3458,6 +3542,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3466,7 +3554,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__rollback)
-            opts="-v -H -e -h --color --verbose --feature-set --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --feature-set --deadline --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3564,6 +3652,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3572,7 +3664,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__scope)
-            opts="-v -h --color --verbose --payload --feature-set --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --payload --feature-set --after --on-signal --session --format --expect --repeat --interval --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3642,6 +3734,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3650,7 +3746,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__user__subcmd__message)
-            opts="-v -H -e -h --color --verbose --message-id --history --carrier --deadline --linger --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -H -e -h --color --verbose --message-id --history --carrier --deadline --linger --force --format --expect --repeat --interval --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3757,6 +3853,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4538,7 +4638,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --help"
+            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4684,6 +4784,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -4744,7 +4848,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__overlay)
-            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --session --help"
+            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4822,6 +4926,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4834,7 +4942,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --session --help"
+            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4921,6 +5029,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5198,7 +5310,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --help"
+            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5340,6 +5452,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -5454,7 +5570,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__survive)
-            opts="-v -o -h --color --verbose --only --wait --connect --restarts --output --format --help"
+            opts="-v -o -h --color --verbose --only --wait --connect --restarts --output --format --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5490,6 +5606,10 @@ _mcpreel() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

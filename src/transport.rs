@@ -3,6 +3,8 @@
 //! Never: reels, proposals, what a method means but for HTTP's own rules.
 
 pub mod access;
+mod body;
+pub mod budget;
 pub mod child;
 pub mod control;
 mod exchange;
@@ -25,5 +27,6 @@ mod tls;
 mod upstream;
 pub mod websocket;
 
+pub use budget::MessageLimit;
 pub use link::{Incoming, Link, Undelivered};
 pub use remote::{Onlookers, Remote, Tell, Told};

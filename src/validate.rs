@@ -2,7 +2,8 @@
 //! streaming pass from events to a [`Report`].
 //!
 //! The rules of MCP itself are in [`rules`]; a proposal's rules are in its room and are asked through the registry.
-//! Memory is bounded by open requests and by what observers remember on purpose, never by a session's length.
+//! Memory is bounded by how many connections are followed, and by what observers remember on purpose, never by a
+//! session's length.
 //!
 //! Never: tokio, printing, clocks, files.
 
@@ -30,7 +31,7 @@ use crate::trace::{Event, EventKind, Flags};
 use crate::wire::{Direction, Envelope, json};
 use connection::{Connection, Head, Overviews};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// So many heads of HTTP requests are remembered until their messages come.
 const HEADS: usize = 1024;
@@ -47,6 +48,13 @@ impl Default for Options {
         Self { most_per_rule: 1000 }
     }
 }
+
+/// How many connections are followed at once; those that were closed make space for others.
+pub const MOST_CONNECTIONS: usize = 1000;
+/// Of how many connections facts are kept.
+const MOST_FACTS: usize = 1000;
+/// Of how many streams it is kept what is known before their first message.
+const MOST_ANNOUNCED: usize = 64 << 10;
 
 /// Every rule there is: MCP's own, then each room's in the registry's order.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
@@ -68,6 +76,12 @@ pub struct Validator {
     /// The heads of the latest HTTP requests, by exchange.
     heads: Recent<u32, Head>,
     overviews: Overviews,
+    /// Connections that were closed and are still held, the first to be closed first.
+    closed: VecDeque<u32>,
+    /// Some connections were judged and given up, to make space for others.
+    has_retired: bool,
+    /// There was no space for some.
+    is_full: bool,
     /// The time of the latest event.
     now: i64,
     report: Report,
@@ -86,6 +100,9 @@ impl Validator {
             joined: BTreeSet::new(),
             heads: Recent::new(HEADS),
             overviews: REGISTRY.iter().filter_map(|room| room.overview()).collect(),
+            closed: VecDeque::new(),
+            has_retired: false,
+            is_full: false,
             now: 0,
             report: Report::default(),
             kept: BTreeMap::new(),
@@ -109,27 +126,33 @@ impl Validator {
         if matches!(event.header.kind, EventKind::Gap | EventKind::StreamClosed) {
             self.overviews.iter_mut().for_each(|overview| overview.leave(stream, self.now));
         }
+        if event.header.kind == EventKind::Message && !self.has_space_for(stream, event.header.seq) {
+            return;
+        }
+        let has_retired = self.has_retired;
         let connection = match event.header.kind {
             EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
                 let mut connection = Connection::new();
                 // Over HTTP, what names no session may be a part of one: its beginning went another way.
-                let is_part = event.header.exchange != 0 && !begins_session(event.body());
+                // What follows on one that was given up is a part of that.
+                let may_be_part = event.header.exchange != 0 || has_retired;
+                let is_part = may_be_part && !begins_session(event.body());
                 let gap = self.lost_streams.remove(&stream);
                 gap.into_iter().for_each(|seq| connection.note_gap(seq));
-                if self.lost || is_part || self.joined.contains(&stream) {
+                if self.lost || is_part || self.joined.remove(&stream) {
                     connection.lose_track();
                 }
-                if self.behind_listener.contains(&stream) {
+                if self.behind_listener.remove(&stream) {
                     connection.stand_behind_listener();
                 }
                 connection
             }),
             EventKind::StreamOpened => {
                 let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
-                if described["behind"] == "http" {
+                if described["behind"] == "http" && self.behind_listener.len() < MOST_ANNOUNCED {
                     self.behind_listener.insert(stream);
                 }
-                if described["transport"] == "session" {
+                if described["transport"] == "session" && self.joined.len() < MOST_ANNOUNCED {
                     self.joined.insert(stream);
                 }
                 return;
@@ -151,7 +174,9 @@ impl Validator {
             EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
-                    self.lost_streams.insert(stream, event.header.seq);
+                    if self.lost_streams.len() < MOST_ANNOUNCED {
+                        self.lost_streams.insert(stream, event.header.seq);
+                    }
                     return;
                 }
                 None => return,
@@ -160,7 +185,12 @@ impl Validator {
         };
         match event.header.kind {
             EventKind::Gap => connection.note_gap(event.header.seq),
-            EventKind::StreamClosed => connection.close(event.header.time),
+            EventKind::StreamClosed => {
+                connection.close(event.header.time);
+                if self.closed.len() < 2 * MOST_CONNECTIONS {
+                    self.closed.push_back(stream);
+                }
+            }
             EventKind::Note => connection.take_note(event),
             _ => {
                 let head = match event.header.direction() {
@@ -177,17 +207,47 @@ impl Validator {
         }
     }
 
+    /// Whether this stream's connection is followed, or can be. Where there are too many, one that was closed goes.
+    fn has_space_for(&mut self, stream: u32, seq: u64) -> bool {
+        if self.connections.len() < MOST_CONNECTIONS || self.connections.contains_key(&stream) {
+            return true;
+        }
+        while let Some(closed) = self.closed.pop_front() {
+            if let Some(connection) = self.connections.remove(&closed) {
+                self.judge(closed, connection);
+                self.has_retired = true;
+                return true;
+            }
+        }
+        if !std::mem::replace(&mut self.is_full, true) {
+            let seen = format!("at most {MOST_CONNECTIONS} open streams are checked: this one and others are not");
+            let finding = Finding { stream, rule: &rules::NOT_CHECKED, seq: Some(seq), direction: None, seen };
+            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+        }
+        false
+    }
+
+    /// Takes a connection to its end.
+    fn judge(&mut self, stream: u32, mut connection: Connection) {
+        connection.finish(stream, &mut self.overviews);
+        for finding in connection.findings.drain() {
+            let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
+            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+        }
+        let facts = connection.into_facts(stream);
+        if self.report.connections.len() < MOST_FACTS {
+            self.report.connections.push(facts);
+        } else {
+            self.report.more.add(&facts);
+        }
+    }
+
     /// The reel is at its end.
     pub fn finish(mut self) -> Report {
-        for (stream, mut connection) in self.connections {
-            connection.finish(stream, &mut self.overviews);
-            for finding in connection.findings.drain() {
-                let finding =
-                    Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
-                self.report.add(finding, &mut self.kept, self.options.most_per_rule);
-            }
-            self.report.connections.push(connection.into_facts(stream));
+        for (stream, connection) in std::mem::take(&mut self.connections) {
+            self.judge(stream, connection);
         }
+        self.report.connections.sort_by_key(|connection| connection.stream);
         self.report
     }
 }

@@ -16,7 +16,7 @@ use super::error::CommandError;
 use super::live::follow::notifications;
 use super::live::{self, Live, Way};
 use super::peer::{self, Attached, Beside};
-use super::target::{Target, TargetKind};
+use super::target::{Limits, Target, TargetKind};
 use crate::drive::builtin;
 use crate::host::client::Joined;
 use crate::scenario::ScenarioError;
@@ -64,7 +64,9 @@ impl Place {
             TargetKind::Command(command) => Self::Process(command),
             TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
             TargetKind::Session(name) => match live::way_in(&name)? {
-                Way::Door(url) => return Self::of(&Target::of_url(&url, &BTreeMap::new()), context),
+                Way::Door(url) => {
+                    return Self::of(&Target::of_url(&url, &BTreeMap::new()).within(target.limits), context);
+                }
                 Way::Beside(session) => Self::Session(session),
             },
         })
@@ -246,12 +248,12 @@ async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<
 }
 
 /// What `NAME=SPEC` names: a server with a name, and a URL, a live session or a command.
-pub fn named(word: &str, context: &Context) -> Result<Named, CommandError> {
+pub fn named(word: &str, limits: Limits, context: &Context) -> Result<Named, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
         CommandError::usage(format!("{word:?} names no server"))
             .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
     })?;
-    Ok(Named { name: name.to_owned(), place: Place::of(&Target::of_word(spec)?, context)? })
+    Ok(Named { name: name.to_owned(), place: Place::of(&Target::of_word(spec)?.within(limits), context)? })
 }
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.

@@ -3,6 +3,8 @@
 use super::Context;
 use super::error::{CommandError, ErrorKind};
 use super::recording::OnExisting;
+use super::target::Limits;
+use crate::transport::MessageLimit;
 use crate::transport::access::Access;
 use crate::transport::control::{self, Bound, SocketError};
 use crate::transport::gateway::Listener;
@@ -28,12 +30,19 @@ pub struct ListenOptions {
     /// An origin beside this machine that browsers may come from (repeatable).
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "listen")]
     origins: Vec<String>,
-    /// The longest body of a request.
+    /// The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners
+    /// take is bounded by --max-message too.
     #[arg(long, value_name = "BYTES", requires = "listen", default_value_t = 256 << 20, hide_default_value = true)]
     pub max_body: u64,
 }
 
 impl ListenOptions {
+    /// The longest message of a client, where its messages end here.
+    pub fn limit(&self, limits: Limits) -> MessageLimit {
+        let most = usize::try_from(self.max_body).unwrap_or(usize::MAX);
+        MessageLimit::of_bytes(most.min(limits.max_message.bytes()))
+    }
+
     /// What happens where a session's reel is there already: a client that starts the process cannot name another.
     pub fn on_existing(&self) -> OnExisting {
         if self.listen.is_some() { OnExisting::Fail } else { OnExisting::by_stdin() }

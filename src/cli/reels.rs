@@ -4,6 +4,7 @@ use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
 use crate::render::text::visible_text;
+use crate::session::witness::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
@@ -36,6 +37,13 @@ pub fn each_event(
         }
     }
     Ok(damaged)
+}
+
+/// Says how many events were not looked at, since a reel has too many streams.
+pub fn tell_left_out(events: u64, printer: &Printer) {
+    if events > 0 {
+        printer.note(&format!("{events} events are left out: at most {MOST_CONNECTIONS} streams are followed"));
+    }
 }
 
 /// Where this process keeps recordings.

@@ -5,8 +5,8 @@ use super::clients::entry::{Overrides, Server};
 use super::clients::expand::{Names, env_file, expand};
 use super::clients::{self, Found};
 use super::error::{CommandError, ErrorKind};
-use crate::transport::Remote;
 use crate::transport::child::ServerCommand;
+use crate::transport::{MessageLimit, Remote};
 use clap::{ArgAction, Args};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -36,9 +36,20 @@ pub struct Target {
     session: Option<String>,
     #[command(flatten)]
     starting: Starting,
+    #[command(flatten)]
+    pub limits: Limits,
     /// The server's command: everything after `--`.
     #[arg(last = true, value_name = "CMD")]
     argv: Vec<OsString>,
+}
+
+/// How much is taken from a peer at once.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Limits {
+    /// The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends
+    /// its connection, with exit code 4 where there is no other. What `record` only passes on has no limit.
+    #[arg(long, value_name = "SIZE", default_value = "64M", hide_default_value = true)]
+    pub max_message: MessageLimit,
 }
 
 /// What goes with a server that is reached over HTTP.
@@ -121,6 +132,12 @@ impl Target {
         Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
     }
 
+    /// The same with these limits.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// A server to start, with an environment and a folder.
     pub fn of_command_in(argv: &[String], env: &BTreeMap<String, String>, cwd: Option<&str>) -> Self {
         let env = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -162,7 +179,7 @@ impl Target {
         }
         self.check_started()?;
         let Starting { env, cwd } = self.starting.clone();
-        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd }))
+        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message }))
     }
 
     /// The servers that the options name where there may be several, a target each; what goes with a server is the
@@ -190,7 +207,7 @@ impl Target {
             meant(&mut each, option, "a command after --", |one| !one.argv.is_empty())?.starting =
                 self.starting.clone();
         }
-        Ok(each)
+        Ok(each.into_iter().map(|one| one.within(self.limits)).collect())
     }
 
     /// A short name for the server: what it is called in a configuration or as a session, its machine, its program.
@@ -255,7 +272,7 @@ impl Target {
                 let project = Some(workspace.folder).filter(|folder| workspace.is_project && folder.is_dir());
                 let cwd = self.starting.cwd.clone().or(cwd).or(project);
                 let argv = argv.into_iter().map(OsString::from).collect();
-                Ok(TargetKind::Command(ServerCommand { argv, env: all, cwd }))
+                Ok(TargetKind::Command(ServerCommand { argv, env: all, cwd, limit: self.limits.max_message }))
             }
         }
     }
@@ -277,7 +294,8 @@ impl Target {
         if let Some(token) = variable(TOKEN).filter(|token| !names_itself && !token.is_empty()) {
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         }
-        Ok(Remote { url, headers, cacert: cacert.clone(), insecure: *insecure })
+        let limit = self.limits.max_message;
+        Ok(Remote { url, headers, cacert: cacert.clone(), insecure: *insecure, limit })
     }
 }
 

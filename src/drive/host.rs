@@ -3,6 +3,7 @@
 use super::sleep_until;
 use crate::extension::host::{Inferred, ServerId};
 use crate::host::engine::{Host, ModelReply, Order, Output};
+use crate::transport::budget::{Receiver, Sender, Weight, queue};
 use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
 use std::collections::VecDeque;
@@ -14,6 +15,8 @@ use tokio::time::Instant;
 const WAITING: usize = 256;
 /// How many messages may wait for a server that takes none, before it is given up.
 const MOST_UNSENT: usize = 8192;
+/// How many bytes of them, behind the first (16 MiB).
+const MOST_UNSENT_BYTES: usize = 16 << 20;
 /// How long servers' last words are waited for.
 const FAREWELL: Duration = Duration::from_secs(4);
 /// How much of a server's standard error is kept for its end.
@@ -59,7 +62,7 @@ pub struct HostRunner {
     pub host: Host,
     ports: Vec<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     carriers: Vec<tokio::task::JoinHandle<()>>,
-    inbox: mpsc::Receiver<(ServerId, Incoming)>,
+    inbox: Receiver<(ServerId, Incoming)>,
     began: Instant,
     told: VecDeque<Told>,
     stderr: Vec<Vec<u8>>,
@@ -69,7 +72,7 @@ pub struct HostRunner {
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
     pub fn start(mut host: Host, links: Vec<Link>, attendant: Option<Attendant>) -> Self {
-        let (to_host, inbox) = mpsc::channel(WAITING);
+        let (to_host, inbox) = queue(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
             let (port, messages) = mpsc::unbounded_channel();
@@ -262,12 +265,18 @@ async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Put)> {
     }
 }
 
+impl Weight for (ServerId, Incoming) {
+    fn weight(&self) -> usize {
+        self.1.weight()
+    }
+}
+
 /// Carries messages between one link and the host until either ends.
 async fn carry(
     server: ServerId,
     mut link: Link,
     mut messages: mpsc::UnboundedReceiver<Vec<u8>>,
-    to_host: mpsc::Sender<(ServerId, Incoming)>,
+    to_host: Sender<(ServerId, Incoming)>,
 ) {
     let mut outbox = VecDeque::new();
     let mut host_talks = true;
@@ -285,8 +294,9 @@ async fn carry(
         if !host_talks && outbox.is_empty() {
             link.close();
         }
-        if outbox.len() > MOST_UNSENT {
-            let why = format!("it takes no messages: {MOST_UNSENT} wait for it");
+        let behind_the_first: usize = outbox.iter().skip(1).map(Vec::len).sum();
+        if outbox.len() > MOST_UNSENT || behind_the_first > MOST_UNSENT_BYTES {
+            let why = format!("it takes no messages: {} wait for it", outbox.len());
             let _ = to_host.send((server, Incoming::Failed(why))).await;
             return;
         }

@@ -3,7 +3,8 @@
 use super::sleep_until;
 use super::watch::{Complain, Folder, Options, Prepared, Watch};
 use crate::overlay::{Output, Overlay};
-use crate::transport::link::{Incoming, Link, Served};
+use crate::transport::budget::Weight;
+use crate::transport::link::{Incoming, Link, Served, has_room};
 use crate::wire::Direction;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -15,8 +16,6 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::Url;
 
-/// How many messages may wait for either side; while there are more, the other is not heard.
-const MOST_WAITING: usize = 64;
 /// How long no file must have changed until changes are told.
 const QUIET: Duration = Duration::from_millis(200);
 
@@ -72,20 +71,20 @@ impl Between {
         loop {
             let due = self.overlay.next_wake().map(|at| began + at);
             let outputs = tokio::select! {
-                message = outgoing.recv(), if !is_client_gone && self.to_server.len() < MOST_WAITING => match message {
+                message = outgoing.recv(), if !is_client_gone && has_room(&self.to_server) => match message {
                     Some(message) => self.overlay.from_client(began.elapsed(), message),
                     None => {
                         is_client_gone = true;
                         Vec::new()
                     }
                 },
-                room = incoming.reserve(), if !self.to_client.is_empty() => {
+                room = incoming.reserve(self.to_client.front().map_or(0, Weight::weight)), if !self.to_client.is_empty() => {
                     if let (Ok(room), Some(message)) = (room, self.to_client.pop_front()) {
                         room.send(message);
                     }
                     Vec::new()
                 }
-                turned = server.turn(&mut self.to_server), if self.to_client.len() < MOST_WAITING => match turned {
+                turned = server.turn(&mut self.to_server), if has_room(&self.to_client) => match turned {
                     Some(Incoming::Message(message)) => self.overlay.from_server(began.elapsed(), message),
                     Some(Incoming::Undelivered(failed)) => {
                         let ours = self.overlay.undelivered(began.elapsed(), &failed.id, &failed.reason);

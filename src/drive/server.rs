@@ -1,10 +1,11 @@
 //! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
 
 use crate::server::{Errand, Fired, Output, Report, Server};
-use crate::wire::{Frame, LineFramer};
+use crate::transport::Incoming;
+use crate::transport::budget::{Room, Stay};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,8 @@ pub type Heard = Box<dyn Fn(&Report, bool) + Send>;
 
 /// What reaches a running server.
 pub enum Arrival {
-    /// A message of the host.
-    Message(Vec<u8>),
+    /// A message of the host, and its place among those that wait.
+    Message(Vec<u8>, Stay),
     /// An order from outside: send this.
     Order(Vec<Fired>),
     /// The same by somebody who wants to hear what came of it.
@@ -25,47 +26,33 @@ pub enum Arrival {
     Brought(u64, Option<Value>),
     /// The host sends no more.
     End,
+    /// The connection to the host failed, for this reason.
+    Failed(String),
 }
 
 impl Arrival {
-    /// Lets what [`read_messages`] passes on arrive there.
-    pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Option<Vec<u8>>) + Send + 'static {
-        move |message| drop(arrivals.send(message.map_or(Self::End, Self::Message)))
-    }
-}
-
-/// Reads the host's messages to their end, on a thread of its own; each is passed on, and `None` at the end.
-pub fn read_messages(
-    mut input: impl Read + Send + 'static,
-    mut pass_on: impl FnMut(Option<Vec<u8>>) + Send + 'static,
-) -> io::Result<()> {
-    std::thread::Builder::new().name("stdin".into()).spawn(move || {
-        let mut framer = LineFramer::default();
-        let mut chunk = vec![0u8; 64 << 10];
-        let mut pass = |frame: Frame<'_>| {
-            let message = frame.framing.body(frame.payload);
-            if !message.trim_ascii().is_empty() {
-                pass_on(Some(message.to_vec()));
-            }
-        };
-        loop {
-            let got = match input.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(got) => got,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => break,
+    /// Lets what a reader of its messages passes on arrive there.
+    pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
+        let room = Room::default();
+        move |incoming| {
+            let arrival = match incoming {
+                Incoming::Message(message) => {
+                    // A host that says more than the server can answer is held back.
+                    let stay = room.blocking_enter(message.len());
+                    Self::Message(message, stay)
+                }
+                Incoming::Failed(why) => Self::Failed(why),
+                Incoming::Closed => Self::End,
+                Incoming::Stderr(_) | Incoming::Undelivered(_) => return,
             };
-            framer.push(&chunk[..got], &mut pass);
+            drop(arrivals.send(arrival));
         }
-        framer.finish(pass);
-        pass_on(None);
-    })?;
-    Ok(())
+    }
 }
 
 /// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
 /// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be
-/// written to.
+/// written to, and with `InvalidData` where what it says cannot be taken.
 pub fn serve(
     mut server: Server,
     arrivals: &Receiver<Arrival>,
@@ -85,10 +72,11 @@ pub fn serve(
         };
         let now = began.elapsed();
         let outputs = match arrival {
-            Ok(Arrival::Message(message)) => match sift(message) {
+            Ok(Arrival::Message(message, _stay)) => match sift(message) {
                 Some(message) => server.receive(now, &message),
                 None => Vec::new(),
             },
+            Ok(Arrival::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
             Ok(Arrival::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
             Ok(Arrival::Asked(fired, heard)) => {
                 let outputs = server.fire(now, &fired);
@@ -158,6 +146,8 @@ impl Listeners {
 mod tests {
     use super::*;
     use crate::server::Config;
+    use crate::transport::MessageLimit;
+    use crate::transport::stdio::read_messages;
     use std::sync::mpsc::channel;
 
     #[test]
@@ -165,7 +155,7 @@ mod tests {
         let input =
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}";
         let (sender, arrivals) = channel();
-        read_messages(&input[..], Arrival::of_host(sender)).expect("a thread");
+        read_messages(&input[..], MessageLimit::default(), "the host", Arrival::of_host(sender)).expect("a thread");
         let mut out = Vec::new();
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some, drop).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
@@ -178,7 +168,7 @@ mod tests {
         let (sender, arrivals) = channel();
         sender.send(Arrival::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
         let answer = &b"{\"id\":\"theirs\",\"result\":{}}"[..];
-        read_messages(answer, Arrival::of_host(sender)).expect("a thread");
+        read_messages(answer, MessageLimit::default(), "the host", Arrival::of_host(sender)).expect("a thread");
         let (mut out, mut facts) = (Vec::new(), 0);
         let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");

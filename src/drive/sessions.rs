@@ -2,17 +2,15 @@
 
 use super::server::{Arrival, serve};
 use crate::server::{Errand, Report, Server};
+use crate::transport::budget;
 use crate::transport::gateway::{Backend, Opened};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::wire::Direction;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{mpsc, oneshot};
-
-/// How many messages of a host may wait for its session's engine.
-const MOST_WAITING: usize = 64;
+use tokio::sync::oneshot;
 
 /// Makes a session's engine, by the session's number.
 pub type Make = Box<dyn Fn(u32) -> Server + Send + Sync>;
@@ -78,30 +76,22 @@ impl Backend for Sessions {
         let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
-        // A host that asks and never listens is held back.
-        let (room, taken) = sync_channel(MOST_WAITING);
         let failed = |error: io::Error| format!("no thread for another session: {error}");
         std::thread::Builder::new()
             .name("host".into())
             .spawn(move || {
+                let mut arrive = Arrival::of_host(from_host);
                 while let Some(message) = outgoing.blocking_recv() {
-                    let _ = room.send(());
-                    let _ = from_host.send(Arrival::Message(message));
+                    arrive(Incoming::Message(message));
                 }
-                let _ = from_host.send(Arrival::End);
+                arrive(Incoming::Closed);
             })
             .map_err(failed)?;
         std::thread::Builder::new()
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let (hear, sift) = (
-                    |fact: &Report| hear(stream, fact),
-                    |message| {
-                        let _ = taken.try_recv();
-                        sift(stream, message)
-                    },
-                );
+                let (hear, sift) = (|fact: &Report| hear(stream, fact), |message| sift(stream, message));
                 let send_out = |errand| send_out(stream, errand, back.clone());
                 let _ = serve(server, &arrivals, to_host, hear, sift, send_out);
                 let _ = incoming.blocking_send(Incoming::Closed);
@@ -130,7 +120,7 @@ impl Backend for Sessions {
 
 /// Lines written here are messages of the link.
 struct Lines {
-    incoming: mpsc::Sender<Incoming>,
+    incoming: budget::Sender<Incoming>,
     line: Vec<u8>,
 }
 

@@ -3,6 +3,7 @@
 
 use super::server::Arrival;
 use crate::survive::End;
+use crate::transport::budget::Stay;
 use crate::transport::keeper::{Kept, Reach, keeper};
 use crate::wire::{Envelope, MessageKind};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -84,9 +85,16 @@ fn end(mut told: impl Read, mut keeper: Child) -> End {
     })
 }
 
+/// How many requests are held back at once; what comes beyond is answered at once.
+const MOST_HELD: usize = 256;
+
 /// Requests of the client's on their way to the engine.
 #[derive(Clone, Default)]
-pub struct Held(Arc<Mutex<VecDeque<Vec<u8>>>>);
+pub struct Held {
+    released: Arc<Mutex<VecDeque<Vec<u8>>>>,
+    /// One for each that is held back.
+    count: Arc<()>,
+}
 
 impl Held {
     /// Gives back what goes to the engine now. Anything else comes to it later, by `back`.
@@ -98,17 +106,19 @@ impl Held {
         let envelope = Envelope::scan(&message);
         let waits = envelope.kind == MessageKind::Request
             && envelope.method.as_deref().is_some_and(|method| !AT_ONCE.contains(&method));
-        let Some(back) = back.filter(|_| waits) else { return Some(message) };
+        // This one, and a clone with each that is held back; the survey has another.
+        let has_space = Arc::strong_count(&self.count) < MOST_HELD;
+        let Some(back) = back.filter(|_| waits && has_space) else { return Some(message) };
         let (held, later) = (self.clone(), message.clone());
         let release = std::thread::Builder::new().name("held".into()).spawn(move || {
             std::thread::sleep(HOLD);
             held.lock().push_back(later.clone());
-            let _ = back.send(Arrival::Message(later));
+            let _ = back.send(Arrival::Message(later, Stay::default()));
         });
         release.is_err().then_some(message)
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

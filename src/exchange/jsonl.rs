@@ -4,7 +4,7 @@
 //! A payload that is valid JSON on one line stands verbatim as `message`; other text as `text`; other bytes as
 //! `base64`. Reading an export back gives the same events, every payload byte for byte.
 
-use crate::trace::{Event, EventKind, FileHeader, Flags, NewEvent};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -55,6 +55,28 @@ pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()>
 pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_members(event, created, out)?;
     out.write_all(b"}\n")
+}
+
+/// Writes events whose payloads come in pieces: a line each, with the payload as `base64`.
+pub fn write_long(created: i64, out: &mut impl Write) -> impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()> {
+    // Bytes that do not fill three, which four characters stand for.
+    let mut rest: Option<Vec<u8>> = None;
+    move |header, piece, is_last| {
+        if rest.is_none() {
+            write_head(&Event { header, payload: b"" }, created, out)?;
+            out.write_all(b",\"base64\":\"")?;
+        }
+        let held = rest.get_or_insert_default();
+        held.extend_from_slice(piece);
+        let even = if is_last { held.len() } else { held.len() / 3 * 3 };
+        out.write_all(BASE64.encode(&held[..even]).as_bytes())?;
+        held.drain(..even);
+        if is_last {
+            rest = None;
+            out.write_all(b"\"}\n")?;
+        }
+        Ok(())
+    }
 }
 
 /// Writes an event's members, with the opening bracket and without the closing one, so that others may follow.

@@ -208,12 +208,15 @@ pub trait ServerCx {
     }
 
     /// Adds a note and tells who watches. `call` may bring a state or checkpoint along; answers with the new state.
-    fn add_note(&mut self, text: &str, call: &Value) -> Value {
+    ///
+    /// # Errors
+    /// There are too many notes already; a sentence for the model.
+    fn add_note(&mut self, text: &str, call: &Value) -> Result<Value, String> {
         let mut random = [0; 8];
         self.fill(&mut random);
-        let state = self.store().notes.add(text, call, format!("chk_{:016x}", u64::from_le_bytes(random)));
+        let state = self.store().notes.add(text, call, format!("chk_{:016x}", u64::from_le_bytes(random)))?;
         self.changed(NOTES);
-        state
+        Ok(state)
     }
 }
 

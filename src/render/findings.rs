@@ -95,7 +95,7 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
         Some(severity) => severity_style(palette, severity),
         None => palette.good,
     };
-    let connections = report.connections.len();
+    let connections = report.connections.len() as u64 + report.more.connections;
     writeln!(
         out,
         "{style}{}, {}, {}{style:#} in {} over {}",
@@ -103,7 +103,7 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
         count(report.warnings, "warning"),
         count(report.infos, "info"),
         count(report.messages(), "message"),
-        count(connections as u64, "connection"),
+        count(connections, "connection"),
     )
 }
 
@@ -139,6 +139,7 @@ mod tests {
             warnings: 1,
             infos: 4,
             connections: vec![ConnectionFacts { messages: 1, ..ConnectionFacts::default() }],
+            more: crate::validate::report::More::default(),
         }
     }
 

@@ -34,6 +34,11 @@ impl Asking {
         Self { deadline, asked: 0, open: BTreeMap::new() }
     }
 
+    /// How many are open.
+    pub fn unanswered(&self) -> usize {
+        self.open.len()
+    }
+
     /// What is kept with an open one.
     pub fn about(&mut self, id: i64) -> Option<&mut Value> {
         self.open.get_mut(&id).map(|waiting| &mut waiting.about)

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The tool that remembers something.
 const REMEMBER: &str = "remember";
 
+/// How many requests to the host, and how many counts, may be under way before a tool begins no more.
+const MOST_OPEN: usize = 1024;
+
 static TOOLS: SchemaSet = SchemaSet::new(include_str!("tools.json"));
 
 /// A count in progress.
@@ -73,6 +76,9 @@ impl Server {
         match tool {
             _ if misfits.is_none() => Some(Err(Refusal::params(format!("Unknown tool: {tool}")))),
             CHECK => self.check_now(origin, arguments),
+            "count_slowly" if self.counts.len() >= MOST_OPEN => {
+                Some(Ok(failure(&format!("{MOST_OPEN} counts are under way; try again later"))))
+            }
             "count_slowly" => {
                 self.count(origin, params);
                 None
@@ -95,10 +101,10 @@ impl Server {
                 let id = self.cx.remember(text("content").unwrap_or_default().to_owned(), source);
                 success(&format!("Remembered as {id}"))
             }
-            ADD_NOTE => {
-                self.cx.add_note(text("text").unwrap_or_default(), &Value::Null);
-                success("Note added")
-            }
+            ADD_NOTE => match self.cx.add_note(text("text").unwrap_or_default(), &Value::Null) {
+                Ok(_) => success("Note added"),
+                Err(why) => failure(&why),
+            },
             SEARCH => {
                 let limit = arguments["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(5);
                 let found: Vec<Value> = self
@@ -124,6 +130,9 @@ impl Server {
             Ok(fired) => fired,
             Err(error) => return failure(&format!("arguments of emit: {error}")),
         };
+        if self.cx.asking.unanswered() >= MOST_OPEN {
+            return failure(&format!("not sent: {MOST_OPEN} requests wait for the host's answer"));
+        }
         if matches!(fired.kind(), "notification" | "request") {
             return failure(&format!("arguments of emit: the kind {} cannot be sent by a tool", fired.kind()));
         }

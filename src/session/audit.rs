@@ -39,6 +39,11 @@ impl Audit {
         rows
     }
 
+    /// How many events are not in the log, since their connections are too many.
+    pub fn left_out(&self) -> u64 {
+        self.0.left_out()
+    }
+
     /// The operations that never ended.
     pub fn finish(&self) -> Vec<Row> {
         let rows = |(stream, asked): (u32, &Asked)| {

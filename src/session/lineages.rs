@@ -24,6 +24,11 @@ impl Lineages {
         });
     }
 
+    /// How many events were not looked at, since their connections are too many.
+    pub fn left_out(&self) -> u64 {
+        self.witness.left_out()
+    }
+
     /// The trees, each with its stream and its server's name.
     pub fn all(&self) -> impl Iterator<Item = (u32, String, &Lineage)> {
         self.trees.iter().map(|(stream, tree)| (*stream, self.witness.server(*stream), tree))

@@ -3,13 +3,26 @@
 use crate::wire::{Direction, IdKey};
 use std::collections::HashMap;
 
-/// Requests that wait for their answers, each with whatever the caller wants to remember.
+/// Requests that wait for their answers, each with whatever the caller wants to remember. Where more wait than are
+/// remembered, the oldest are forgotten.
 #[derive(Debug)]
 pub struct Pairing<T> {
+    /// The latest, and those before them: where the former are as many as may be, they become the latter.
+    latest: Requests<T>,
+    earlier: Requests<T>,
+    most: usize,
+    forgotten: usize,
+}
+
+#[derive(Debug)]
+struct Requests<T> {
     open: HashMap<Key, (u32, T), foldhash::fast::RandomState>,
     /// The open request of each HTTP exchange.
     exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
+
+/// How many requests at least are remembered, and half as many as at most.
+const MOST_OPEN: usize = 32 << 10;
 
 /// Stands for the exchange of a request whose exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;
@@ -19,11 +32,27 @@ type Key = (u32, Direction, IdKey);
 
 impl<T> Default for Pairing<T> {
     fn default() -> Self {
+        Self::of(MOST_OPEN)
+    }
+}
+
+impl<T> Default for Requests<T> {
+    fn default() -> Self {
         Self { open: HashMap::default(), exchanges: HashMap::default() }
     }
 }
 
 impl<T> Pairing<T> {
+    /// Remembers at least the latest `most` requests, and at most twice as many.
+    pub fn of(most: usize) -> Self {
+        Self { latest: Requests::default(), earlier: Requests::default(), most, forgotten: 0 }
+    }
+
+    /// How many requests were forgotten that may still wait.
+    pub fn forgotten(&self) -> usize {
+        self.forgotten
+    }
+
     /// Notes a request that went `direction`. Answers what an earlier, still unanswered request with this id left.
     pub fn ask(&mut self, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
         self.ask_in(0, stream, direction, id, remembered)
@@ -32,54 +61,69 @@ impl<T> Pairing<T> {
     /// The same for a request that an HTTP exchange carries (0 for none).
     pub fn ask_in(&mut self, exchange: u32, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
         let key = (stream, direction, id);
-        if exchange != 0 {
-            self.exchanges.insert(exchange, key.clone());
+        if self.latest.open.len() >= self.most {
+            self.forgotten += self.earlier.open.len();
+            self.earlier = std::mem::take(&mut self.latest);
         }
-        let earlier = self.open.insert(key, (exchange, remembered));
+        let before = if self.earlier.open.is_empty() { None } else { self.earlier.open.remove(&key) };
+        if exchange != 0 {
+            self.latest.exchanges.insert(exchange, key.clone());
+        }
+        let earlier = self.latest.open.insert(key, (exchange, remembered)).or(before);
         earlier.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, earlier)| earlier)
     }
 
     /// The exchange of a request failed: it is answered by what still comes in it, or never, and its id is free.
     pub fn give_up(&mut self, exchange: u32) {
-        let key = self.exchanges.remove(&exchange);
-        if let Some((exchange, _)) = key.and_then(|key| self.open.get_mut(&key)) {
-            *exchange = GIVEN_UP;
+        for requests in [&mut self.latest, &mut self.earlier] {
+            let key = requests.exchanges.remove(&exchange);
+            if let Some((exchange, _)) = key.and_then(|key| requests.open.get_mut(&key)) {
+                *exchange = GIVEN_UP;
+                return;
+            }
         }
     }
 
     /// Takes the request of an exchange that failed: it will not be answered by its id.
     pub fn fail(&mut self, exchange: u32) -> Option<T> {
-        let key = self.exchanges.remove(&exchange)?;
-        self.open.remove(&key).map(|(_, remembered)| remembered)
+        [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
+            let key = requests.exchanges.remove(&exchange)?;
+            requests.open.remove(&key).map(|(_, remembered)| remembered)
+        })
     }
 
     /// Takes the request that a response going `direction` answers.
     pub fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
-        let (exchange, remembered) = self.open.remove(&(stream, direction.reversed(), id))?;
-        if exchange != 0 {
-            self.exchanges.remove(&exchange);
-        }
-        Some(remembered)
+        let key = (stream, direction.reversed(), id);
+        [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
+            let (exchange, remembered) = requests.open.remove(&key)?;
+            if exchange != 0 {
+                requests.exchanges.remove(&exchange);
+            }
+            Some(remembered)
+        })
     }
 
     /// Whether a request waits for the response with this id going `direction`.
     pub fn contains(&self, stream: u32, direction: Direction, id: IdKey) -> bool {
-        self.open.contains_key(&(stream, direction.reversed(), id))
+        let key = (stream, direction.reversed(), id);
+        self.latest.open.contains_key(&key) || self.earlier.open.contains_key(&key)
     }
 
-    /// How many wait.
+    /// How many wait, as far as they are remembered.
     pub fn len(&self) -> usize {
-        self.open.len()
+        self.latest.open.len() + self.earlier.open.len()
     }
 
     /// Whether none waits.
     pub fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.len() == 0
     }
 
     /// Those that still wait, in no order.
     pub fn unanswered(&self) -> impl Iterator<Item = &T> {
-        self.open.values().filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, remembered)| remembered)
+        let all = self.earlier.open.values().chain(self.latest.open.values());
+        all.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, remembered)| remembered)
     }
 }
 
@@ -123,6 +167,22 @@ mod tests {
         assert_eq!(pairing.fail(7), None);
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(2)), Some("answered"));
         assert_eq!(pairing.fail(8), None);
-        assert!(pairing.is_empty() && pairing.exchanges.is_empty());
+        assert!(pairing.is_empty() && pairing.latest.exchanges.is_empty());
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_where_too_many_wait() {
+        let mut pairing = Pairing::of(2);
+        for id in 0..5u32 {
+            pairing.ask_in(id + 1, 1, ClientToServer, IdKey::Integer(i64::from(id)), id);
+        }
+        assert_eq!((pairing.len(), pairing.forgotten()), (3, 2));
+        let mut answer = |id| pairing.answer(1, ServerToClient, IdKey::Integer(id));
+        assert_eq!([0, 1, 2, 3, 4].map(&mut answer), [None, None, Some(2), Some(3), Some(4)]);
+        pairing.ask_in(9, 1, ClientToServer, IdKey::Integer(9), 9);
+        pairing.ask(1, ClientToServer, IdKey::Integer(8), 8);
+        pairing.ask(1, ClientToServer, IdKey::Integer(7), 7);
+        assert_eq!(pairing.ask(1, ClientToServer, IdKey::Integer(9), 10), Some(9), "an earlier one is known too");
+        assert_eq!((pairing.fail(9), pairing.len()), (None, 3));
     }
 }

@@ -24,7 +24,7 @@ const LONGEST_PARAMS: usize = 16 * 1024;
 const LONGEST_TEXT: usize = 256;
 
 /// Follows one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tracker {
     /// What both sides declared.
     pub declared: Declared,
@@ -43,7 +43,30 @@ pub struct Tracker {
     names_modern: bool,
 }
 
+/// How many requests without an answer a connection remembers at least.
+const MOST_OPEN: usize = 4096;
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Self {
+            declared: Declared::default(),
+            revision: None,
+            version_text: None,
+            era: None,
+            initialize_asked: false,
+            names_modern: false,
+            open: Pairing::of(MOST_OPEN),
+            exchange: 0,
+        }
+    }
+}
+
 impl Tracker {
+    /// How many requests were forgotten that may still wait.
+    pub fn forgotten(&self) -> usize {
+        self.open.forgotten()
+    }
+
     /// What comes next is carried by this HTTP exchange.
     pub fn carried_by(&mut self, exchange: u32) {
         (self.exchange, self.names_modern) = (exchange, false);

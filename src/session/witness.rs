@@ -20,21 +20,37 @@ struct Connection {
 
 /// Follows all connections of a reel. Memory is bounded by open requests.
 #[derive(Debug, Default)]
-pub struct Witness(BTreeMap<u32, Connection>);
+pub struct Witness {
+    connections: BTreeMap<u32, Connection>,
+    /// Events of connections that are not followed, since there are too many.
+    left_out: u64,
+}
+
+/// How many connections are followed.
+pub const MOST_CONNECTIONS: usize = 1000;
 
 impl Witness {
+    /// How many events belong to connections that are not followed, since there are more than [`MOST_CONNECTIONS`].
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// Takes the next event in; each message in it goes to `see`, with the number of its stream.
     pub fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
         let stream = event.header.stream;
+        if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&stream) {
+            self.left_out += 1;
+            return;
+        }
         match event.header.kind {
             EventKind::StreamOpened => {
                 let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
                 if let Some(name) = about["server"].as_str() {
-                    self.0.entry(stream).or_default().named = Some(name.to_owned());
+                    self.connections.entry(stream).or_default().named = Some(name.to_owned());
                 }
             }
             EventKind::Message => {
-                let connection = self.0.entry(stream).or_default();
+                let connection = self.connections.entry(stream).or_default();
                 let (body, header) = (event.body(), event.header);
                 let mut take = |text: &[u8]| {
                     connection.take((header.seq, header.time, header.direction()), text, |it| see(stream, it));
@@ -50,7 +66,7 @@ impl Witness {
 
     /// What the server of a connection is called: by its host, else by itself, else by its number.
     pub fn server(&self, stream: u32) -> String {
-        let connection = self.0.get(&stream);
+        let connection = self.connections.get(&stream);
         let name = connection.and_then(|it| it.named.as_ref().or(it.own_name.as_ref())).cloned();
         name.unwrap_or_else(|| format!("stream {stream}"))
     }
@@ -58,7 +74,7 @@ impl Witness {
     /// Requests that have no answer, each with its stream, oldest first.
     pub fn unanswered(&self) -> Vec<(u32, &Asked)> {
         let mut open: Vec<(u32, &Asked)> = Vec::new();
-        for (stream, asked) in self.0.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {
+        for (stream, asked) in self.connections.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {
             open.extend(asked.into_iter().map(|asked| (stream, asked)));
         }
         open.sort_by_key(|(_, asked)| asked.seq);

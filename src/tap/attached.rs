@@ -5,8 +5,9 @@ use super::answers::Answers;
 use super::control::{Put, Session};
 use super::queue::{Queue, Ready};
 use crate::trace::{EventKind, Flags};
-use crate::transport::{Incoming, Link, Undelivered};
-use crate::wire::{Direction, Envelope, Framing, Id, IdKey, LineFramer, MessageKind, json};
+use crate::transport::stdio::read_messages;
+use crate::transport::{Incoming, Link, MessageLimit, Undelivered, budget};
+use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
 use serde_json::json;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
@@ -21,14 +22,18 @@ const NOT_DELIVERED: i64 = -32000;
 
 /// Carries lines to the link and messages back, until either side ends; orders are messages that are put in. What a
 /// request's failure makes necessary is recorded as injected.
+///
+/// # Errors
+/// The client cannot be written to; with `InvalidData`, one of the connections failed.
 pub async fn run(
     mut link: Link,
-    input: impl Read + Send + 'static,
+    (input, limit): (impl Read + Send + 'static, MessageLimit),
     output: impl Write + Send + 'static,
     desk: Option<&Desk>,
     mut orders: mpsc::Receiver<Order>,
 ) -> io::Result<()> {
-    let mut lines = read_lines(input)?;
+    let (sender, mut lines) = budget::queue(64);
+    read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
     let (to_client, mut written) = write_lines(output)?;
     let mut open = HashSet::new();
     let mut patience = None;
@@ -40,14 +45,15 @@ pub async fn run(
         }
         tokio::select! {
             line = lines.recv(), if patience.is_none() && outbox.is_empty() => match line {
-                Some(line) => {
+                Some(Incoming::Message(line)) => {
                     note_requests(&line, &mut open);
                     outbox.extend(keep(desk, Direction::ClientToServer, line));
                 }
-                None => patience = Some(tokio::time::Instant::now() + FAREWELL),
+                Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+                _ => patience = Some(tokio::time::Instant::now() + FAREWELL),
             },
             // Where there is none any more, `written` tells why at once.
-            room = to_client.reserve(), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
+            room = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
                 room.send(message);
             },
             failed = &mut written => return failed.unwrap_or(Ok(())),
@@ -66,7 +72,7 @@ pub async fn run(
                 }
                 Some(Incoming::Stderr(_)) | None => {}
                 Some(Incoming::Closed) => break Ok(()),
-                Some(Incoming::Failed(why)) => break Err(io::Error::other(why)),
+                Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
             },
             Some((toward, message)) = orders.recv(), if outbox.is_empty() && said.is_none() => match toward {
                 // What goes to the server is recorded on its way, as what the client sends.
@@ -146,37 +152,6 @@ async fn until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// The lines of the input, read on a thread of its own.
-fn read_lines(mut input: impl Read + Send + 'static) -> io::Result<mpsc::Receiver<Vec<u8>>> {
-    let (sender, lines) = mpsc::channel(64);
-    std::thread::Builder::new().name("stdin".into()).spawn(move || {
-        let mut framer = LineFramer::default();
-        let mut chunk = vec![0u8; 64 << 10];
-        let mut found = Vec::new();
-        loop {
-            let got = match input.read(&mut chunk) {
-                Ok(got) => got,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => 0,
-            };
-            let keep = |frame: crate::wire::Frame<'_>| found.push(frame.framing.body(frame.payload).to_vec());
-            match got {
-                0 => framer.finish(keep),
-                got => framer.push(&chunk[..got], keep),
-            }
-            for line in found.drain(..).filter(|line: &Vec<u8>| !line.trim_ascii().is_empty()) {
-                if sender.blocking_send(line).is_err() {
-                    return;
-                }
-            }
-            if got == 0 {
-                return;
-            }
-        }
-    })?;
-    Ok(lines)
-}
-
 fn each(message: &[u8], mut take: impl FnMut(&Envelope<'_>)) {
     let envelope = Envelope::scan(message);
     match envelope.kind {
@@ -216,11 +191,11 @@ fn failure(failed: &Undelivered) -> Vec<u8> {
 }
 
 /// Where lines go to be written, and how writing ended.
-type Writer = (mpsc::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
+type Writer = (budget::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
 
 /// Writes lines on a thread of its own: a client that does not read must not keep the session from its end.
 fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
-    let (sender, mut messages) = mpsc::channel::<Vec<u8>>(64);
+    let (sender, mut messages) = budget::queue::<Vec<u8>>(64);
     let (done, written) = oneshot::channel();
     std::thread::Builder::new().name("stdout".into()).spawn(move || {
         let mut write = || -> io::Result<()> {
@@ -276,7 +251,7 @@ mod tests {
         let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n\n{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
         let out = Out::default();
         let (_orders, none) = mpsc::channel(1);
-        run(ours, &input[..], out.clone(), None, none).await.expect("carried");
+        run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none).await.expect("carried");
         let asked = server.await.expect("ends");
         assert_eq!(asked.len(), 2);
         assert_eq!(*out.0.lock().expect("not poisoned"), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
@@ -306,7 +281,7 @@ mod tests {
         input.extend(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
         let out = Out::default();
         let (_orders, none) = mpsc::channel(1);
-        let carried = run(ours, io::Cursor::new(input), out.clone(), None, none);
+        let carried = run(ours, (io::Cursor::new(input), MessageLimit::default()), out.clone(), None, none);
         tokio::time::timeout(FAREWELL / 2, carried).await.expect("does not wait").expect("carried");
         assert_eq!(server.await.expect("ends"), 501);
         assert_eq!(out.0.lock().expect("not poisoned").len(), 500 * "{}\n".len());
@@ -318,7 +293,7 @@ mod tests {
         let (ours, mut theirs) = Link::pair();
         tokio::spawn(async move { while theirs.send(vec![b'1'; 1 << 16]).await {} });
         let (_orders, none) = mpsc::channel(1);
-        let carried = run(ours, io::empty().chain(Never), full, None, none);
+        let carried = run(ours, (io::empty().chain(Never), MessageLimit::default()), full, None, none);
         assert!(tokio::time::timeout(Duration::from_millis(300), carried).await.is_err(), "the runtime goes on");
         drop(unread);
     }

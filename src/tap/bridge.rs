@@ -81,6 +81,12 @@ impl Backend for Bridge {
         (self.complain)(&format!("session {stream}: {told}"));
     }
 
+    fn failed(&self, stream: u32, why: &str) {
+        let ready = Ready { flags: Flags::default().with(Flags::FAILED), ..Ready::about(EventKind::Transport, stream) };
+        self.queue.note(ready, &json!({"what": "failed", "reason": why}));
+        (self.complain)(&format!("session {stream}: {why}"));
+    }
+
     fn see_stderr(&self, stream: u32, bytes: &[u8]) {
         self.push(EventKind::Stderr, stream, Flags::SERVER_TO_CLIENT, Framing::Whole, bytes);
     }

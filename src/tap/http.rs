@@ -93,6 +93,19 @@ struct State {
     open: BTreeMap<u32, Exchange>,
 }
 
+/// How many bytes of unfinished messages all exchanges may hold together (80 MiB); one that would hold more is recorded
+/// in fragments.
+const MOST_HELD: usize = 80 << 20;
+/// What is shorter is not counted (1 MiB).
+const LONG: usize = 1 << 20;
+
+impl State {
+    /// How many bytes of unfinished messages wait in the exchanges that are open.
+    fn held(&self) -> usize {
+        self.open.values().map(|exchange| exchange.request.held() + exchange.response.held()).sum()
+    }
+}
+
 /// An exchange that is not over.
 struct Exchange {
     stream: u32,
@@ -321,6 +334,9 @@ impl Exchanges {
         let bytes = decoded.as_deref().unwrap_or(bytes);
         let reading = exchange.reading(direction);
         reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
+        if reading.held() > LONG && reading.held() + state.held() > MOST_HELD {
+            reading.let_go(|piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
+        }
         if let Some(endpoint) = endpoint {
             // As with a session's name: the endpoint tells what belongs to this stream.
             state.connections.retain(|_, of| *of != stream);
@@ -497,7 +513,7 @@ impl Watch for Exchanges {
         let exchange = state.open.get_mut(&number)?;
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => Cut::Events(Events::default()),
-            Reading::Frames(_) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
+            Reading::Frames(..) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
             Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {

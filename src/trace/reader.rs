@@ -6,7 +6,7 @@ mod footer;
 mod recovery;
 
 use super::ahead::Share;
-use super::event::{Event, EventHeader};
+use super::event::{Event, EventHeader, Flags};
 use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
     decode_trailer,
@@ -96,11 +96,12 @@ impl Block {
         headers.iter().map(|header| self.event(header))
     }
 
-    /// One header of this block with its payload (empty before the payload was loaded).
+    /// One header of this block with its payload (empty before the payload was loaded, and the beginning only of what
+    /// is too long to be loaded).
     pub fn event<'a>(&'a self, header: &'a EventHeader) -> Event<'a> {
         let payload = if self.loaded { &self.payload[..] } else { &[] };
-        let payload = payload.get(header.offset..header.offset + header.len as usize).unwrap_or_default();
-        Event { header, payload }
+        let end = payload.len().min(header.offset.saturating_add(header.len as usize));
+        Event { header, payload: payload.get(header.offset..end).unwrap_or_default() }
     }
 
     /// The memory that it takes, about.
@@ -156,6 +157,10 @@ pub struct ReelReader {
     /// It was reported that the index is wrong.
     index_told: bool,
     with_payloads: bool,
+    /// Payloads that are too long to be loaded are left to [`ReelReader::pass_payload`].
+    leaves_long: bool,
+    /// What is told before the next item.
+    told: Option<Damage>,
     read_ahead: usize,
     /// How long the file was when it was last looked at.
     known_len: u64,
@@ -179,6 +184,16 @@ const KEEP: usize = 320 << 10;
 
 /// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
 const RECORDS_LIMIT: u32 = 16 << 20;
+
+/// No segment of a sound reel has more events.
+const MOST_EVENTS: u32 = 128 << 10;
+
+/// The payload of a segment is loaded up to this length (65 MiB: one message of the greatest length that transports take
+/// by default, and its frame).
+pub const MOST_LOADED: usize = 65 << 20;
+
+/// So much is loaded of a longer one.
+const BEGINNING: usize = 64 << 10;
 
 /// No payload part of a sound reel decompresses to more.
 const RAW_LIMIT: u32 = 1 << 31;
@@ -227,6 +242,8 @@ impl ReelReader {
             footer_at: None,
             index_told: false,
             with_payloads: false,
+            leaves_long: false,
+            told: None,
             read_ahead,
             known_len: 0,
             following: false,
@@ -244,6 +261,14 @@ impl ReelReader {
     #[must_use]
     pub fn with_payloads(mut self) -> Self {
         self.with_payloads = true;
+        self
+    }
+
+    /// The same, but a block of more than [`MOST_LOADED`] bytes comes without its payload, which then is to be passed on
+    /// by [`ReelReader::pass_payload`].
+    #[must_use]
+    pub fn leaving_long(mut self) -> Self {
+        (self.with_payloads, self.leaves_long) = (true, true);
         self
     }
 
@@ -296,6 +321,9 @@ impl ReelReader {
     /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
     #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
+        if let Some(damage) = self.told.take() {
+            return Ok(Some(Item::Damage(damage)));
+        }
         while !self.ended {
             self.input.forget_before(self.offset);
             let start = self.offset;
@@ -364,7 +392,8 @@ impl ReelReader {
         self.input.read_at(self.offset, self.read_ahead, &mut self.head)?;
         self.head_at = Some(self.offset);
         let found = segment_header(&self.head).filter(|header| header.kind == SegmentKind::Events);
-        let payload = |header: &SegmentHeader| if self.with_payloads { header.payload_raw as usize } else { 0 };
+        let loaded = |header: &SegmentHeader| if is_long(header) { BEGINNING } else { header.payload_raw as usize };
+        let payload = |header: &SegmentHeader| if self.with_payloads { loaded(header) } else { 0 };
         Ok(found.map_or(0, |header| header.count as usize * size_of::<EventHeader>() + payload(&header)))
     }
 
@@ -402,6 +431,7 @@ impl ReelReader {
         block.part = self.parts.len() - 1;
         self.offset = next;
         if (self.with_payloads || !self.input.is_seekable())
+            && !(self.leaves_long && is_long(header))
             && let Err(reason) = self.load_payload_inner(&mut block)?
         {
             self.position.seq = header.first_seq;
@@ -457,14 +487,148 @@ impl ReelReader {
                 return Ok(Err(reason.clone()));
             }
             let part = self.parts[self.parts_taken];
-            if let Err(reason) = self.load_part(part.offset, &part.header, &mut block.payload)? {
+            // What lies before is not kept, and of what is too long only the beginning.
+            let is_wanted = self.parts_taken == block.part;
+            let loaded = match is_wanted && !is_long(&part.header) {
+                true => self.load_part(part.offset, &part.header, &mut block.payload)?,
+                false => {
+                    let most = if is_wanted { BEGINNING } else { 0 };
+                    block.payload.clear();
+                    let keep = |piece: &[u8]| {
+                        let rest = most - block.payload.len();
+                        block.payload.extend_from_slice(&piece[..rest.min(piece.len())]);
+                        Ok(())
+                    };
+                    self.pass_part(part.offset, &part.header, keep)?
+                }
+            };
+            if let Err(reason) = loaded {
                 self.parts_broken = Some(reason.clone());
                 return Ok(Err(reason));
             }
             self.parts_taken += 1;
         }
         block.loaded = true;
+        if is_long(&self.parts[block.part].header) {
+            self.cut_short(block);
+        }
         Ok(Ok(()))
+    }
+
+    /// Marks the events of a block of which only the beginning is loaded, and has that told.
+    fn cut_short(&mut self, block: &mut Block) {
+        let loaded = block.payload.len();
+        let is_cut = |header: &&mut EventHeader| header.offset.saturating_add(header.len as usize) > loaded;
+        let mut longest = (0, 0);
+        for header in block.headers.iter_mut().filter(is_cut) {
+            header.flags = header.flags.with(Flags::TRUNCATED);
+            longest = longest.max((header.len, header.seq));
+        }
+        let (len, seq) = longest;
+        let reason = format!(
+            "event {seq} has {} MiB, and of more than {} MiB only the beginning is read here (`reel cat` and `export` \
+             pass all of it on)",
+            len >> 20,
+            MOST_LOADED >> 20
+        );
+        self.told = Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
+    }
+
+    /// Whether a block's payload is left to [`ReelReader::pass_payload`].
+    pub fn leaves_out(&self, block: &Block) -> bool {
+        self.leaves_long && !block.is_loaded()
+    }
+
+    /// Passes on the payloads of a block that came without, piece by piece: each with its event's header, and whether it
+    /// is the event's last.
+    ///
+    /// `Err` within `Ok` tells the damage that stands in the way; what was passed on before may be damaged, too.
+    pub fn pass_payload(
+        &mut self,
+        block: &Block,
+        mut take: impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()>,
+    ) -> io::Result<Result<(), Damage>> {
+        let events = block.headers.len() as u64;
+        let damage = |reason| Damage { offset: block.offset, bytes: 0, events, at_end: false, of_index: false, reason };
+        while self.parts_taken < block.part && self.parts_broken.is_none() {
+            let before = self.parts[self.parts_taken];
+            self.parts_broken = self.pass_part(before.offset, &before.header, |_| Ok(()))?.err();
+            self.parts_taken += 1;
+        }
+        if let Some(reason) = &self.parts_broken {
+            return Ok(Err(damage(reason.clone())));
+        }
+        let part = self.parts[block.part];
+        let mut headers = block.headers.iter();
+        let mut open = headers.next();
+        let mut left = open.map_or(0, |header| header.len as usize);
+        let passed = self.pass_part(part.offset, &part.header, |mut piece: &[u8]| {
+            while let Some(header) = open {
+                let (now, rest) = piece.split_at(left.min(piece.len()));
+                left -= now.len();
+                piece = rest;
+                if left == 0 || !now.is_empty() {
+                    take(header, now, left == 0)?;
+                }
+                if left > 0 {
+                    break;
+                }
+                open = headers.next();
+                left = open.map_or(0, |header| header.len as usize);
+            }
+            Ok(())
+        })?;
+        self.parts_taken = block.part + 1;
+        self.parts_broken = passed.as_ref().err().cloned();
+        Ok(passed.map_err(damage))
+    }
+
+    /// Reads one part in constant memory and passes it on in pieces.
+    fn pass_part(
+        &mut self,
+        offset: u64,
+        header: &SegmentHeader,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Result<(), String>> {
+        let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
+        let is_stored = header.flags & PAYLOAD_STORED != 0;
+        let (mut taken, mut given, mut crc) = (0, 0, 0);
+        let mut out = Vec::with_capacity(if is_stored { 0 } else { KEEP });
+        while taken < len {
+            let wanted = (len - taken).min(KEEP);
+            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
+            if self.scratch.len() < wanted {
+                return Ok(Err("its payload is cut".into()));
+            }
+            taken += wanted;
+            self.input.forget_before(offset + taken as u64);
+            crc = crc32c::crc32c_append(crc, &self.scratch);
+            if is_stored {
+                given += wanted;
+                take(&self.scratch)?;
+                continue;
+            }
+            let mut input = InBuffer::around(&self.scratch[..]);
+            loop {
+                out.clear();
+                let before = input.pos();
+                if let Err(error) = self.payload_decoder.run(&mut input, &mut OutBuffer::around(&mut out)) {
+                    return Ok(Err(format!("it does not decompress: {error}")));
+                }
+                given += out.len();
+                if given > raw {
+                    return Ok(Err(OTHER_LENGTH.into()));
+                }
+                take(&out)?;
+                if out.is_empty() && input.pos() == before {
+                    break;
+                }
+            }
+        }
+        if crc != header.payload_crc {
+            return Ok(Err("the check sum of its payload does not match".into()));
+        }
+        Ok(if given == raw { Ok(()) } else { Err(OTHER_LENGTH.into()) })
     }
 
     /// Reads one part, piece by piece: of a file, one with a large message is not in memory packed and unpacked. On
@@ -550,6 +714,8 @@ impl ReelReader {
                 self.known_len = file.metadata()?.len();
                 Ok(end <= self.known_len)
             }
+            // It is passed on as it comes.
+            Input::Stream { .. } if is_long(header) => Ok(true),
             stream @ Input::Stream { .. } => {
                 let mut last = Vec::new();
                 stream.read_at(end - 1, 1, &mut last)?;
@@ -561,7 +727,14 @@ impl ReelReader {
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
-    (header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT).then_some(header)
+    let is_sound =
+        header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MOST_EVENTS;
+    is_sound.then_some(header)
+}
+
+/// Whether a segment's payload is too long to be loaded. A long event has a segment for itself.
+fn is_long(header: &SegmentHeader) -> bool {
+    header.payload_raw as usize > MOST_LOADED
 }
 
 /// Empties a buffer for `raw` bytes that come of `len`. The claim is trusted only as far as they could reach: zstd gives

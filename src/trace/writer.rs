@@ -61,6 +61,9 @@ pub struct NewEvent<'a> {
 /// Record bytes after which a segment is written: thousands of short events are much memory for who reads them.
 const RECORD_BYTES: usize = 64 << 10;
 
+/// Fragments longer than this are stored uncompressed (8 MiB).
+const STORED_FRAGMENT: usize = 8 << 20;
+
 /// The longest payload of one event.
 pub const PAYLOAD_LIMIT: usize = 1 << 30;
 
@@ -188,6 +191,8 @@ impl<W: Write> ReelWriter<W> {
         if self.segment.count == 0 {
             self.begin_segment(event.time)?;
         }
+        // A long piece of what is longer still is not packed: its packed form would be in memory beside it.
+        self.segment.stored |= event.framing == Framing::Fragment && event.payload.len() > STORED_FRAGMENT;
         let segment = &mut self.segment;
         let len = event.payload.len() as u32;
         let records_before = segment.records.len();

@@ -3,6 +3,7 @@
 //! The child is started through this program itself (a trampoline), which asks the kernel to end the child when its
 //! parent dies and then becomes the server. So even a killed tap leaves no server behind, as no tap would.
 
+use super::budget::MessageLimit;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,6 +23,8 @@ pub struct ServerCommand {
     pub env: Vec<(String, String)>,
     /// Where to start it.
     pub cwd: Option<PathBuf>,
+    /// The longest message that is taken from it, where its messages are read.
+    pub limit: MessageLimit,
 }
 
 /// Why a server cannot be started.

@@ -1,6 +1,7 @@
 //! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
 //! read within limits.
 
+use super::budget::MessageLimit;
 use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full, whole};
 use super::refusal::Refusal;
 use super::remote::{Remote, Tell, Told};
@@ -16,9 +17,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-
-/// The most that one message may take up, in a body or in an event.
-pub const MESSAGE_LIMIT: usize = 64 << 20;
 
 /// How often one request may be sent elsewhere.
 const MOST_REDIRECTS: usize = 5;
@@ -290,12 +288,12 @@ impl Answer {
         }
     }
 
-    /// The whole body; an error where it breaks off or is larger than `limit`.
-    pub async fn whole(mut self, limit: usize) -> Result<Vec<u8>, String> {
+    /// The whole body; an error where it breaks off or is longer than `limit`.
+    pub async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
         let mut all = Vec::new();
         while let Some(bytes) = self.chunk().await? {
-            if all.len() + bytes.len() > limit {
-                return Err(format!("the body is larger than {} MiB", limit >> 20));
+            if all.len() + bytes.len() > limit.bytes() {
+                return Err(limit.exceeded_by("the server"));
             }
             all.extend_from_slice(&bytes);
         }
@@ -304,10 +302,10 @@ impl Answer {
 
     /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
     /// the limits.
-    pub async fn refusal(mut self, limit: usize, patience: Duration) -> (Refusal, Vec<u8>) {
+    pub async fn refusal(mut self, limit: MessageLimit, patience: Duration) -> (Refusal, Vec<u8>) {
         let mut body = Vec::new();
         let read = async {
-            while body.len() < limit
+            while body.len() < limit.bytes()
                 && let Ok(Some(bytes)) = self.chunk().await
             {
                 body.extend_from_slice(&bytes);
@@ -317,15 +315,16 @@ impl Answer {
         (Refusal::read(self.head.status, &self.head.headers, &body), body)
     }
 
-    /// The body as events.
-    pub fn events(self) -> Events {
-        Events { answer: self, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
+    /// The body as events, none longer than `limit`.
+    pub fn events(self, limit: MessageLimit) -> Events {
+        Events { answer: self, limit, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
     }
 }
 
 /// A body of server-sent events.
 pub struct Events {
     answer: Answer,
+    limit: MessageLimit,
     framer: SseFramer,
     ready: VecDeque<Vec<u8>>,
     is_over: bool,
@@ -340,9 +339,9 @@ pub enum NoEvent {
     /// It broke off.
     #[error("broke off ({0})")]
     Broken(String),
-    /// An event is larger than [`MESSAGE_LIMIT`].
-    #[error("had an event of more than {} MiB", MESSAGE_LIMIT >> 20)]
-    TooLarge,
+    /// An event is longer than the limit.
+    #[error("had an event of more than {0}, the limit (--max-message SIZE sets another),")]
+    TooLarge(MessageLimit),
 }
 
 impl Events {
@@ -371,9 +370,10 @@ impl Events {
                     return Err(NoEvent::Broken(reason));
                 }
             }
-            if self.framer.pending() > MESSAGE_LIMIT {
+            if self.framer.pending() > self.limit.bytes() {
                 self.is_over = true;
-                return Err(NoEvent::TooLarge);
+                self.framer = SseFramer::default();
+                return Err(NoEvent::TooLarge(self.limit));
             }
         }
     }

@@ -7,6 +7,8 @@ mod session;
 mod streams;
 
 use super::access::{Access, is_json};
+use super::body;
+use super::budget::{Budget, Intake, MessageLimit};
 use super::http::{Body, BodyError, full};
 use super::link::Link;
 use super::proxy::{self, serve_connection};
@@ -15,7 +17,7 @@ use crate::wire::{Direction, Envelope, MessageKind, json};
 use bytes::Bytes;
 use direct::{Directs, MESSAGES, SSE};
 use futures_util::StreamExt;
-use http_body_util::{BodyExt, Limited, StreamBody};
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
@@ -37,6 +39,9 @@ const VERSION: &str = "mcp-protocol-version";
 const LAST_EVENT: &str = "last-event-id";
 /// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
 const MOST_SESSIONS: usize = 100;
+
+/// How many bytes may be kept of all sessions together, and wait for their clients (32 MiB).
+const MOST_BACKLOG: usize = 32 << 20;
 
 /// How long an answer is waited for before a stream is begun for it, to which its client can come back.
 const PROMPT: Duration = Duration::from_millis(200);
@@ -69,6 +74,10 @@ pub trait Backend: Send + Sync {
     fn lost(&self, stream: u32, told: &str) {
         let _ = (stream, told);
     }
+    /// A session's connection failed, for this reason.
+    fn failed(&self, stream: u32, why: &str) {
+        let _ = (stream, why);
+    }
     /// What a session's server wrote to standard error.
     fn see_stderr(&self, stream: u32, bytes: &[u8]);
     /// A session is over.
@@ -90,7 +99,11 @@ pub enum Listener {
 pub struct Gateway {
     backend: Arc<dyn Backend>,
     access: Access,
-    body_limit: usize,
+    limit: MessageLimit,
+    /// What all clients together may hold of messages that are not whole yet.
+    budget: Arc<Budget>,
+    /// What is kept of all sessions, and waits for their clients.
+    backlog: Arc<Budget>,
     streams: AtomicU32,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// The links that requests of the stateless era share.
@@ -99,17 +112,24 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway in front of `backend`.
-    pub fn new(backend: Arc<dyn Backend>, access: Access, body_limit: u64) -> Arc<Self> {
+    /// A gateway in front of `backend`, which takes messages up to this limit.
+    pub fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
         Arc::new(Self {
             backend,
             access,
-            body_limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
+            limit,
+            budget: Budget::new(limit),
+            backlog: Budget::of_bytes(MOST_BACKLOG),
             streams: AtomicU32::new(0),
             sessions: Mutex::default(),
             shared: Mutex::default(),
             directs: Directs::default(),
         })
+    }
+
+    /// What is taken from one more client.
+    fn intake(&self) -> Intake {
+        Intake::of_client(self.limit, &self.budget)
     }
 
     /// Serves connections for ever.
@@ -210,14 +230,17 @@ impl Gateway {
                 Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
             }
             Method::POST => {
-                let body = Limited::new(body, self.body_limit).collect().await;
-                let message =
-                    body.map_err(|error| plain(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()))?.to_bytes();
+                // Its share is held until the message is on its way to the server.
+                let mut intake = self.intake();
+                let body = body::read(body, &mut intake).await;
+                let mut message = body.map_err(|fault| plain(fault.status(), &fault.told(&intake)))?;
+                // A line is what the other side reads.
+                message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
                 if head.uri.path() == MESSAGES {
-                    self.post_sse(head.uri.query().unwrap_or_default(), &message).await?;
+                    self.post_sse(head.uri.query().unwrap_or_default(), message).await?;
                     return Ok(accepted());
                 }
-                self.post(&head.headers, &message).await
+                self.post(&head.headers, message, intake).await
             }
             Method::GET => {
                 let session = self.session(&head.headers)?;
@@ -244,18 +267,24 @@ impl Gateway {
         }
     }
 
-    async fn post(self: &Arc<Self>, headers: &HeaderMap, message: &[u8]) -> Result<Response<Body>, Refusal> {
-        let envelope = Envelope::scan(message);
+    async fn post(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: Vec<u8>,
+        intake: Intake,
+    ) -> Result<Response<Body>, Refusal> {
+        let envelope = Envelope::scan(&message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
         }
-        let version = json::at_path(message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
+        let version = json::at_path(&message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
         if is_modern {
-            let session = self.shared_for(message)?;
-            let answered = self.pass(&session, message, headers).await;
+            let session = self.shared_for(&message)?;
+            let is_probe = envelope.method.as_deref() == Some("server/discover");
+            let answered = self.pass(&session, message, headers, intake).await;
             let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
-            if is_unknown && envelope.method.as_deref() == Some("server/discover") {
+            if is_unknown && is_probe {
                 // A server of the era before, whose sessions have links of their own: nobody shares this one.
                 lock(&self.shared).retain(|shared| !Arc::ptr_eq(shared, &session));
                 session.close("no server of this era").await;
@@ -266,7 +295,7 @@ impl Gateway {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;
             lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
             let mut newborn = Newborn { gateway: self, session: Some(&session) };
-            let mut response = self.pass(&session, message, headers).await?;
+            let mut response = self.pass(&session, message, headers, intake).await?;
             if let Ok(id) = HeaderValue::from_str(&session.id)
                 && response.status().is_success()
             {
@@ -280,25 +309,26 @@ impl Gateway {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
         }
         let session = self.session(headers)?;
-        self.pass(&session, message, headers).await
+        self.pass(&session, message, headers, intake).await
     }
 
     /// Hands a message to a session's server, and answers with what comes of it.
     async fn pass(
         &self,
         session: &Arc<Session>,
-        message: &[u8],
+        message: Vec<u8>,
         headers: &HeaderMap,
+        intake: Intake,
     ) -> Result<Response<Body>, Refusal> {
         let gone = || plain(StatusCode::BAD_GATEWAY, "the server behind this gateway has ended");
-        // A line is what the other side reads.
-        let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
-        let Some(Posted { mut said, guard }) = session.post(line).await.ok_or_else(gone)? else {
+        let is_batch = Envelope::scan(&message).kind == MessageKind::Batch;
+        let posted = session.post(message).await;
+        drop(intake);
+        let Some(Posted { mut said, guard }) = posted.ok_or_else(gone)? else {
             return Ok(accepted());
         };
         let is_resumable = session.is_resumable();
         if !accepts_events(headers) {
-            let is_batch = Envelope::scan(message).kind == MessageKind::Batch;
             return match answers(&mut said, is_batch).await {
                 Some(answer) => {
                     session.forget(said.stream);
@@ -351,7 +381,7 @@ impl Gateway {
         drop(sessions);
         let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
         let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
-        Ok(Session::start(id, stream, opened, Arc::clone(&self.backend)))
+        Ok(Session::start(id, stream, opened, Arc::clone(&self.backend), &self.backlog))
     }
 
     /// The session that a request names.

@@ -1,16 +1,16 @@
 //! Messages as lines over two byte streams: pipes of a child, a Unix socket, TCP.
 
+use super::budget::{Intake, MessageLimit, Receiver, Sender, Share};
 use super::http::HttpError;
 use super::link::{Incoming, Link, Served};
 use super::stdio::{Onlooker, Pipe};
-use crate::wire::LineFramer;
+use crate::wire::Messages;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -21,18 +21,18 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a Unix socket.
-pub async fn connect_unix(path: &Path, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
+pub async fn connect_unix(path: &Path, limit: MessageLimit, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
     let place = format!("unix:{}", path.display());
     let stream = connected(&place, UnixStream::connect(path)).await?;
-    Ok(carry(stream.into_split(), onlooker))
+    Ok(carry(stream.into_split(), Intake::of_server(limit), onlooker))
 }
 
 /// Connects to `HOST:PORT`.
-pub async fn connect_tcp(address: &str, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
+pub async fn connect_tcp(address: &str, limit: MessageLimit, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
     let place = format!("tcp:{address}");
     let stream = connected(&place, TcpStream::connect(address)).await?;
     let _ = stream.set_nodelay(true);
-    Ok(carry(stream.into_split(), onlooker))
+    Ok(carry(stream.into_split(), Intake::of_server(limit), onlooker))
 }
 
 async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S>>) -> Result<S, HttpError> {
@@ -49,21 +49,18 @@ async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S
 /// A link over two byte streams.
 pub(super) fn carry(
     (from, to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
+    intake: Intake,
     onlooker: Option<Onlooker>,
 ) -> Link {
     let onlooker = onlooker.unwrap_or_else(|| Arc::new(|_, _| {}));
     let (link, Served { outgoing, incoming }) = Link::served();
     tokio::spawn(write_lines(to, outgoing, Arc::clone(&onlooker)));
-    tokio::spawn(read_lines(from, incoming, onlooker, None));
+    tokio::spawn(read_lines(from, incoming, intake, onlooker, None));
     link
 }
 
 /// Writes each message as a line; closes the stream after the last.
-pub(super) async fn write_lines(
-    mut to: impl AsyncWrite + Unpin,
-    mut outgoing: mpsc::Receiver<Vec<u8>>,
-    onlooker: Onlooker,
-) {
+pub(super) async fn write_lines(mut to: impl AsyncWrite + Unpin, mut outgoing: Receiver<Vec<u8>>, onlooker: Onlooker) {
     while let Some(mut message) = outgoing.recv().await {
         message.push(b'\n');
         onlooker(Pipe::Stdin, Some(&message));
@@ -75,14 +72,16 @@ pub(super) async fn write_lines(
     onlooker(Pipe::Stdin, None);
 }
 
-/// Passes each line that comes in on as a message; at the end, waits a while for `said`.
+/// Passes each line that comes in on as a message; at the end, waits a while for `said`. A message that is too long ends
+/// the link: what follows it cannot be told apart from it.
 pub(super) async fn read_lines(
     mut from: impl AsyncRead + Unpin,
-    incoming: mpsc::Sender<Incoming>,
+    incoming: Sender<Incoming>,
+    mut intake: Intake,
     onlooker: Onlooker,
     said: Option<JoinHandle<()>>,
 ) {
-    let mut framer = LineFramer::default();
+    let mut lines = Messages::within(intake.limit.bytes());
     let mut chunk = vec![0u8; 64 << 10];
     let mut messages = Vec::new();
     loop {
@@ -91,30 +90,34 @@ pub(super) async fn read_lines(
             // Nobody hears what is still to come.
             () = incoming.closed() => return,
         };
-        let mut keep = |frame: crate::wire::Frame<'_>| {
-            let body = frame.framing.body(frame.payload);
-            if !body.trim_ascii().is_empty() {
-                messages.push(body.to_vec());
-            }
-        };
-        if got == 0 {
-            framer.finish(&mut keep);
+        let keep = |message| messages.push(message);
+        let taken = if got == 0 {
             onlooker(Pipe::Stdout, None);
+            lines.finish(keep)
         } else {
             onlooker(Pipe::Stdout, Some(&chunk[..got]));
-            framer.push(&chunk[..got], &mut keep);
-        }
+            lines.push(&chunk[..got], keep)
+        };
         for message in messages.drain(..) {
             if incoming.send(Incoming::Message(message)).await.is_err() {
                 return;
             }
         }
-        if got == 0 {
-            if let Some(said) = said {
-                let _ = timeout(LAST_WORDS, said).await;
-            }
-            let _ = incoming.send(Incoming::Closed).await;
-            return;
+        let failed = match taken {
+            Err(_) => Some(intake.exceeded()),
+            Ok(()) => (!intake.share.hold(lines.pending())).then(|| Share::SPENT.to_owned()),
+        };
+        if failed.is_none() && got > 0 {
+            continue;
         }
+        if failed.is_some() {
+            onlooker(Pipe::Stdout, None);
+        }
+        drop(lines);
+        if let Some(said) = said.filter(|_| failed.is_none()) {
+            let _ = timeout(LAST_WORDS, said).await;
+        }
+        let _ = incoming.send(failed.map_or(Incoming::Closed, Incoming::Failed)).await;
+        return;
     }
 }

@@ -1,7 +1,7 @@
 //! A connection as its user sees it, whatever carries it: messages go out, messages and endings come in.
 
+use super::budget::{self, Weight};
 use std::collections::VecDeque;
-use tokio::sync::mpsc;
 
 /// What comes in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,16 @@ pub enum Incoming {
     Closed,
 }
 
+impl Weight for Incoming {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Message(bytes) | Self::Stderr(bytes) => bytes.len(),
+            Self::Undelivered(lost) => lost.id.len() + lost.refusal.as_ref().map_or(0, Vec::len),
+            Self::Failed(_) | Self::Closed => 0,
+        }
+    }
+}
+
 /// A request that its transport gave up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undelivered {
@@ -31,30 +41,39 @@ pub struct Undelivered {
     pub session_over: bool,
 }
 
-/// How many messages may wait on either side.
+/// How many messages may wait on either side, of 1 MiB together or one that is longer.
 const CAPACITY: usize = 64;
+
+/// How many bytes may wait behind the first message of an outbox (16 MiB).
+const OUTBOX_BYTES: usize = 16 << 20;
+
+/// Whether more may be put into an outbox. One long message alone does not fill it: a peer may talk before it listens.
+pub fn has_room<T: Weight>(outbox: &VecDeque<T>) -> bool {
+    let behind_the_first: usize = outbox.iter().skip(1).map(Weight::weight).sum();
+    outbox.len() < CAPACITY && behind_the_first < OUTBOX_BYTES
+}
 
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Link {
-    outgoing: Option<mpsc::Sender<Vec<u8>>>,
-    incoming: mpsc::Receiver<Incoming>,
+    outgoing: Option<budget::Sender<Vec<u8>>>,
+    incoming: budget::Receiver<Incoming>,
 }
 
 /// The other side of a [`Link`], for the transport that serves it.
 #[derive(Debug)]
 pub struct Served {
     /// Messages to be sent; ends when the link is closed.
-    pub outgoing: mpsc::Receiver<Vec<u8>>,
+    pub outgoing: budget::Receiver<Vec<u8>>,
     /// Where to put what comes in.
-    pub incoming: mpsc::Sender<Incoming>,
+    pub incoming: budget::Sender<Incoming>,
 }
 
 impl Link {
     /// A link and what its transport needs.
     pub fn served() -> (Self, Served) {
-        let (to_transport, outgoing) = mpsc::channel(CAPACITY);
-        let (incoming, from_transport) = mpsc::channel(CAPACITY);
+        let (to_transport, outgoing) = budget::queue(CAPACITY);
+        let (incoming, from_transport) = budget::queue(CAPACITY);
         (Self { outgoing: Some(to_transport), incoming: from_transport }, Served { outgoing, incoming })
     }
 
@@ -67,7 +86,7 @@ impl Link {
     pub fn pair_ending(last: Incoming) -> (Self, Self) {
         let (left, left_served) = Self::served();
         let (right, right_served) = Self::served();
-        let carry = |mut from: mpsc::Receiver<Vec<u8>>, to: mpsc::Sender<Incoming>, last| async move {
+        let carry = |mut from: budget::Receiver<Vec<u8>>, to: budget::Sender<Incoming>, last| async move {
             while let Some(message) = from.recv().await {
                 if to.send(Incoming::Message(message)).await.is_err() {
                     return;
@@ -96,13 +115,13 @@ impl Link {
     /// Sends the next message of `outbox`, or hears what comes in, whichever can be done first; `None` where a message
     /// went out. While `outbox` is full nothing is heard, so that a peer that only talks is held back.
     pub async fn turn(&mut self, outbox: &mut VecDeque<Vec<u8>>) -> Option<Incoming> {
-        if self.outgoing.as_ref().is_none_or(mpsc::Sender::is_closed) {
+        if self.outgoing.as_ref().is_none_or(budget::Sender::is_closed) {
             outbox.clear();
         }
-        let may_hear = outbox.len() < CAPACITY;
+        let may_hear = has_room(outbox);
         let room = async {
-            match &self.outgoing {
-                Some(outgoing) if !outbox.is_empty() => outgoing.reserve().await.ok(),
+            match (&self.outgoing, outbox.front()) {
+                (Some(outgoing), Some(next)) => outgoing.reserve(next.weight()).await.ok(),
                 _ => std::future::pending().await,
             }
         };
@@ -119,7 +138,7 @@ impl Link {
     }
 
     /// Its two directions, each for who carries it on its own. The way out is closed once its sender is dropped.
-    pub fn split(self) -> (Option<mpsc::Sender<Vec<u8>>>, mpsc::Receiver<Incoming>) {
+    pub fn split(self) -> (Option<budget::Sender<Vec<u8>>>, budget::Receiver<Incoming>) {
         (self.outgoing, self.incoming)
     }
 

@@ -2,9 +2,10 @@
 //! answered as their taker says.
 
 use super::access::{Access, is_json};
+use super::body::{self, BodyFault};
+use super::budget::{Budget, Intake, MessageLimit};
 use super::http::{Body, full};
 use super::proxy::{accept, serve_connection};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
@@ -13,11 +14,7 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
-
-/// How long a body may take.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What came.
 #[derive(Clone, Debug)]
@@ -35,13 +32,15 @@ pub type Take = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = Reply> + Send>> 
 
 /// Serves for ever. Bodies end at `most` bytes.
 pub async fn serve(listener: TcpListener, most: usize, take: Take) {
+    let most = MessageLimit::of_bytes(most);
+    let limits = Arc::new((most, Budget::new(most)));
     accept(
         async || listener.accept().await.map(|(stream, _)| stream),
         move |stream, _| {
-            let take = Arc::clone(&take);
+            let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));
             let service = service_fn(move |request| {
-                let take = Arc::clone(&take);
-                async move { Ok::<_, Infallible>(respond(answer(request, most, &take).await)) }
+                let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));
+                async move { Ok::<_, Infallible>(respond(answer(request, &limits, &take).await)) }
             });
             serve_connection(stream, service, std::future::pending())
         },
@@ -49,7 +48,7 @@ pub async fn serve(listener: TcpListener, most: usize, take: Take) {
     .await;
 }
 
-async fn answer(request: Request<Incoming>, most: usize, take: &Take) -> Reply {
+async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<Budget>), take: &Take) -> Reply {
     let (head, body) = request.into_parts();
     if let Err((status, why)) = Access::default().check(&head) {
         // What lets more in elsewhere is no option here.
@@ -61,13 +60,13 @@ async fn answer(request: Request<Incoming>, most: usize, take: &Take) -> Reply {
     if !is_json(&head.headers) {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
     }
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect()).await {
-        Err(_) => refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {most} B"))
+    let mut intake = Intake::of_client(*most, budget);
+    match body::read(body, &mut intake).await {
+        Err(BodyFault::TooLong) => {
+            refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} B", most.bytes()))
         }
-        Ok(Err(error)) => refuse(StatusCode::BAD_REQUEST, &format!("the body cannot be read: {error}")),
-        Ok(Ok(body)) => take(Post { path: head.uri.path().to_owned(), body: body.to_bytes() }).await,
+        Err(fault) => refuse(fault.status(), &fault.told(&intake)),
+        Ok(body) => take(Post { path: head.uri.path().to_owned(), body: body.into() }).await,
     }
 }
 

@@ -27,9 +27,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 /// How long the rest of a request is read that cannot be sent on.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many connections of clients are served at once: a head of each may wait in memory.
+const MOST_CONNECTIONS: usize = 512;
 /// How long a client may take for a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -204,17 +207,23 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
     to.as_bytes().eq_ignore_ascii_case(b"websocket")
 }
 
-/// Accepts connections for ever, each with its number, from 1.
+/// Accepts connections for ever, each with its number, from 1. Where too many are open, the next wait for an end.
 pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
+        let place = Arc::clone(&places).acquire_owned().await;
         match next().await {
             Ok(stream) => {
                 connection += 1;
-                tokio::spawn(serve(stream, connection));
+                let served = serve(stream, connection);
+                tokio::spawn(async move {
+                    served.await;
+                    drop(place);
+                });
             }
             // Out of descriptors, most often: waiting helps, giving up does not.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

@@ -1,5 +1,6 @@
 //! A server that runs elsewhere: where it is, and how to get through to it.
 
+use super::budget::MessageLimit;
 use super::http::HttpError;
 use super::link::Link;
 use super::stdio::Onlooker;
@@ -18,6 +19,8 @@ pub struct Remote {
     pub cacert: Option<PathBuf>,
     /// The server's certificate is not checked.
     pub insecure: bool,
+    /// The longest message that is taken from it.
+    pub limit: MessageLimit,
 }
 
 /// What carries the messages.
@@ -92,8 +95,8 @@ impl Remote {
         match self.carrier()? {
             Carrier::Http => streamable::attach(self, tell, onlookers.exchanges),
             Carrier::WebSocket => websocket::connect(self, tell, onlookers.frames).await,
-            Carrier::Unix(path) => lines::connect_unix(&path, onlookers.bytes).await,
-            Carrier::Tcp(address) => lines::connect_tcp(&address, onlookers.bytes).await,
+            Carrier::Unix(path) => lines::connect_unix(&path, self.limit, onlookers.bytes).await,
+            Carrier::Tcp(address) => lines::connect_tcp(&address, self.limit, onlookers.bytes).await,
         }
     }
 

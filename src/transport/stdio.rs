@@ -1,15 +1,17 @@
 //! A spawned server on stdio, as a [`Link`].
 
+use super::budget::{Intake, MessageLimit, Sender};
 use super::child::{ServerCommand, SpawnError};
 use super::lines::{read_lines, write_lines};
 use super::link::{Incoming, Link, Served};
+use crate::wire::{Messages, TooLong};
 use rustix::process::{Pid, Signal, kill_process};
+use std::io::{self, Read};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Which pipe bytes passed through.
@@ -36,6 +38,7 @@ pub struct StdioServer {
 
 /// Starts a server. Must be called within a tokio runtime.
 pub fn spawn(command: &ServerCommand, onlooker: Option<Onlooker>) -> Result<(Link, StdioServer), SpawnError> {
+    let intake = Intake::of_server(command.limit);
     let mut command = Command::from(command.prepare()?);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -47,9 +50,43 @@ pub fn spawn(command: &ServerCommand, onlooker: Option<Onlooker>) -> Result<(Lin
     let stderr = child.stderr.take();
     let said = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&onlooker))));
     if let Some(stdout) = child.stdout.take() {
-        tokio::spawn(read_lines(stdout, incoming, onlooker, said));
+        tokio::spawn(read_lines(stdout, incoming, intake, onlooker, said));
     }
     Ok((link, StdioServer { child }))
+}
+
+/// Reads a peer's messages to their end, on a thread of its own, and passes them on; then that there are no more, or
+/// that one is too long.
+///
+/// # Errors
+/// There is no thread for it.
+pub fn read_messages(
+    mut input: impl Read + Send + 'static,
+    limit: MessageLimit,
+    peer: &'static str,
+    mut pass_on: impl FnMut(Incoming) + Send + 'static,
+) -> io::Result<()> {
+    std::thread::Builder::new().name("stdin".into()).spawn(move || {
+        let mut messages = Messages::within(limit.bytes());
+        let mut chunk = vec![0u8; 64 << 10];
+        let mut taken = Ok(());
+        loop {
+            let got = match input.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(got) => got,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            taken = messages.push(&chunk[..got], |message| pass_on(Incoming::Message(message)));
+            if taken.is_err() {
+                break;
+            }
+        }
+        let taken = taken.and_then(|()| messages.finish(|message| pass_on(Incoming::Message(message))));
+        drop(messages);
+        pass_on(taken.map_or_else(|TooLong| Incoming::Failed(limit.exceeded_by(peer)), |()| Incoming::Closed));
+    })?;
+    Ok(())
 }
 
 impl StdioServer {
@@ -84,7 +121,7 @@ impl StdioServer {
     }
 }
 
-async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: mpsc::Sender<Incoming>, onlooker: Onlooker) {
+async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, onlooker: Onlooker) {
     let mut chunk = vec![0u8; 16 << 10];
     loop {
         match stderr.read(&mut chunk).await {

@@ -5,7 +5,8 @@
 
 mod older;
 
-use super::exchange::{Answer, Endpoint, Events, MESSAGE_LIMIT, NoEvent};
+use super::budget::{MessageLimit, Receiver, Sender};
+use super::exchange::{Answer, Endpoint, Events, NoEvent};
 use super::http::{HttpError, SharedWatch};
 use super::link::{Incoming, Link, Served, Undelivered};
 use super::refusal::{Refusal, in_words};
@@ -20,7 +21,7 @@ use hyper::{Method, StatusCode};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
@@ -46,14 +47,14 @@ const OWN_ID: &str = "\"headers\"";
 /// How long the ends of streams are waited for whose request is answered.
 const SETTLE: Duration = Duration::from_millis(50);
 /// The most that is read of a refusal, and for how long.
-const REFUSAL_LIMIT: usize = 1 << 20;
+const REFUSAL_LIMIT: MessageLimit = MessageLimit::of_bytes(1 << 20);
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
 pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
     let endpoint = Endpoint::new(remote, Arc::clone(&tell), watch)?;
-    let client = Client { endpoint, incoming, tell, state: Mutex::default() };
+    let client = Client { endpoint, incoming, limit: remote.limit, tell, state: Mutex::default() };
     tokio::spawn(run(Arc::new(client), outgoing));
     Ok(link)
 }
@@ -200,7 +201,9 @@ fn put_value(headers: &mut HeaderMap, name: &str, value: HeaderValue) {
 
 struct Client {
     endpoint: Endpoint,
-    incoming: mpsc::Sender<Incoming>,
+    incoming: Sender<Incoming>,
+    /// The longest message that is taken.
+    limit: MessageLimit,
     tell: Tell,
     state: Mutex<State>,
 }
@@ -213,7 +216,7 @@ struct Place {
 }
 
 /// Sends what the link's user says until there is no more, then ends the session.
-async fn run(client: Arc<Client>, mut outgoing: mpsc::Receiver<Vec<u8>>) {
+async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
     let mut tasks = JoinSet::new();
     loop {
         tokio::select! {
@@ -395,7 +398,7 @@ impl Client {
     async fn read_body(&self, answer: Answer, call: &Call) -> Result<(), Failure> {
         let (status, headers) = (answer.status(), answer.head.headers.clone());
         let broken = |why| Failure::new(format!("the answer to {} did not come whole: {why}", call.method));
-        let body = answer.whole(MESSAGE_LIMIT).await.map_err(broken)?;
+        let body = answer.whole(self.limit).await.map_err(broken)?;
         let envelope = Envelope::scan(&body);
         let is_refusal = match envelope.kind {
             MessageKind::Error => envelope.error_code().is_none() || !call.is_answered_by(&envelope),
@@ -473,7 +476,7 @@ impl Client {
         let mut answered = false;
         loop {
             let before = place.last.clone();
-            let end = self.hear(answer.events(), call, &mut place, &mut answered).await;
+            let end = self.hear(answer.events(self.limit), call, &mut place, &mut answered).await;
             if answered {
                 return Ok(());
             }
@@ -481,7 +484,7 @@ impl Client {
                 Some(call) => format!("the stream {end} before the answer to {}", call.method),
                 None => format!("the GET stream {end}"),
             };
-            if end == NoEvent::TooLarge {
+            if matches!(end, NoEvent::TooLarge(_)) {
                 return Err(Failure::new(told));
             }
             let Some(last) = place.last.clone().filter(|_| !call.is_some_and(|call| call.is_modern)) else {

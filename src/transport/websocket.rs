@@ -1,7 +1,8 @@
 //! A WebSocket as a [`Link`]: one message a frame, sub-protocol `mcp`. No revision of MCP describes it; servers that
 //! speak it do so like this (behaviour X9).
 
-use super::exchange::{MESSAGE_LIMIT, shared_headers};
+use super::budget::{Intake, MessageLimit, Receiver, Sender, Share};
+use super::exchange::shared_headers;
 use super::http::{Body, HttpClient, HttpError, empty, whole};
 use super::link::{Incoming, Link, Served};
 use super::refusal::Refusal;
@@ -16,10 +17,13 @@ use hyper::header::{
 use hyper::upgrade::OnUpgrade;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use std::sync::Arc;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -40,6 +44,10 @@ type Socket<S> = WebSocketStream<S>;
 /// The sub-protocol.
 const PROTOCOL: &str = "mcp";
 
+/// How many bytes of answers to pings may wait before the peer has to take them, and how long it may take for that.
+const MOST_PONGS: usize = 64 << 10;
+const PONGS_TAKEN: Duration = Duration::from_secs(5);
+
 /// How long the opening of a connection may take, and its closing.
 const OPENING: Duration = Duration::from_secs(10);
 const CLOSING: Duration = Duration::from_secs(1);
@@ -53,18 +61,29 @@ pub async fn connect(remote: &Remote, tell: Tell, onlooker: Option<Onlooker>) ->
             open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
         }
     };
-    Ok(carry(socket, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
+    let bounds = Bounds { why: Intake::of_server(remote.limit).exceeded(), meter: Meter::default() };
+    Ok(carry(socket, bounds, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
 }
 
-fn carry(socket: Socket<impl Bytes>, tell: Tell, onlooker: Onlooker) -> Link {
+fn carry(socket: Socket<impl Bytes>, bounds: Bounds, tell: Tell, onlooker: Onlooker) -> Link {
     let (link, Served { outgoing, incoming }) = Link::served();
     let (sink, stream) = socket.split();
-    let reading = tokio::spawn(read(stream, incoming, tell, Arc::clone(&onlooker)));
+    let sink = Arc::new(Mutex::new(sink));
+    let reader = Reader { stream, sink: Arc::clone(&sink), owed: 0, bounds, tell, onlooker: Arc::clone(&onlooker) };
     tokio::spawn(async move {
-        write(sink, outgoing, onlooker).await;
-        let stop = reading.abort_handle();
-        if timeout(CLOSING, reading).await.is_err() {
-            stop.abort();
+        let reading = reader.read(incoming);
+        tokio::pin!(reading);
+        let writing = write(&sink, outgoing, onlooker);
+        tokio::pin!(writing);
+        let is_usable = tokio::select! {
+            () = writing.as_mut() => {
+                let _ = timeout(CLOSING, reading).await;
+                return;
+            }
+            is_usable = reading.as_mut() => is_usable,
+        };
+        if is_usable {
+            writing.await;
         }
     });
     link
@@ -92,14 +111,83 @@ pub(super) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str
 }
 
 /// The link to a client whose WebSocket was accepted; a closed one where the connection did not become one.
-pub(super) async fn served(upgrade: OnUpgrade) -> Link {
+pub(super) async fn served(upgrade: OnUpgrade, intake: Intake) -> Link {
     let Ok(Ok(upgraded)) = timeout(OPENING, upgrade).await else { return Link::served().0 };
-    let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(limits())).await;
-    carry(socket, Arc::new(|_| {}), Arc::new(|_, _| {}))
+    let (limits, why) = (limits(intake.limit), intake.exceeded());
+    let meter = Meter(Some(Arc::new(StdMutex::new((intake.share, 0)))));
+    let metered = Metered { stream: TokioIo::new(upgraded), meter: meter.clone() };
+    let socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(limits)).await;
+    carry(socket, Bounds { why, meter }, Arc::new(|_| {}), Arc::new(|_, _| {}))
 }
 
-fn limits() -> WebSocketConfig {
-    WebSocketConfig::default().max_message_size(Some(MESSAGE_LIMIT)).max_frame_size(Some(MESSAGE_LIMIT))
+fn limits(limit: MessageLimit) -> WebSocketConfig {
+    // The buffer is there for as long as the connection; what comes in pieces is as quick with a smaller one.
+    let config = WebSocketConfig::default().read_buffer_size(32 << 10);
+    config.max_message_size(Some(limit.bytes())).max_frame_size(Some(limit.bytes()))
+}
+
+/// Counts what one of a listener's clients sent since its last whole message.
+#[derive(Clone, Default)]
+struct Meter(Option<Arc<StdMutex<(Share, usize)>>>);
+
+impl Meter {
+    /// Takes more bytes in; false where the listener's clients hold too many.
+    fn add(&self, bytes: usize) -> bool {
+        let Some(meter) = &self.0 else { return true };
+        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        *held += bytes;
+        share.hold(*held)
+    }
+
+    /// A frame of a client's with so many bytes was no part of a message.
+    fn forget(&self, bytes: usize) {
+        const HEAD: usize = 6;
+        let Some(meter) = &self.0 else { return };
+        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = held.saturating_sub(bytes + HEAD);
+        let _ = share.hold(*held);
+    }
+
+    /// A message is whole.
+    fn clear(&self) {
+        let Some(meter) = &self.0 else { return };
+        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = 0;
+        let _ = share.hold(0);
+    }
+}
+
+/// A stream that fails where too much was read of it since the last whole message.
+struct Metered<S> {
+    stream: S,
+    meter: Meter,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let is_taken = self.meter.add(buffer.filled().len() - before);
+        Poll::Ready(if is_taken { Ok(()) } else { Err(io::Error::other(Share::SPENT)) })
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
 }
 
 /// Opens the socket; `None` where the server does not take the sub-protocol.
@@ -116,7 +204,7 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
     }
     let uri = plain.parse().map_err(|error: hyper::http::uri::InvalidUri| failed(&error))?;
     let stream = HttpClient::new(remote)?.connect(uri).await?;
-    let opening = client_async_with_config(request, TokioIo::new(stream), Some(limits()));
+    let opening = client_async_with_config(request, TokioIo::new(stream), Some(limits(remote.limit)));
     match timeout(OPENING, opening).await {
         Ok(Ok((socket, _))) => Ok(Some(socket)),
         Ok(Err(Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(SubProtocolError::NoSubProtocol)))) => {
@@ -138,53 +226,99 @@ fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
     }
 }
 
-async fn write(
-    mut sink: SplitSink<Socket<impl Bytes>, Message>,
-    mut outgoing: mpsc::Receiver<Vec<u8>>,
-    onlooker: Onlooker,
-) {
+type Sink<S> = Arc<Mutex<SplitSink<Socket<S>, Message>>>;
+
+async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooker: Onlooker) {
     while let Some(message) = outgoing.recv().await {
         onlooker(Direction::ClientToServer, Some(&message));
         let frame = match String::from_utf8(message) {
             Ok(text) => Message::text(text),
             Err(error) => Message::binary(error.into_bytes()),
         };
-        if sink.send(frame).await.is_err() {
+        if sink.lock().await.send(frame).await.is_err() {
             break;
         }
     }
     onlooker(Direction::ClientToServer, None);
-    let _ = timeout(CLOSING, sink.close()).await;
+    let _ = timeout(CLOSING, async { sink.lock().await.close().await }).await;
 }
 
-async fn read(
-    mut stream: SplitStream<Socket<impl Bytes>>,
-    incoming: mpsc::Sender<Incoming>,
+/// Why a message that is too long is not taken, and what counts unfinished ones.
+struct Bounds {
+    why: String,
+    meter: Meter,
+}
+
+/// The reading half of a socket.
+struct Reader<S> {
+    stream: SplitStream<Socket<S>>,
+    /// The other half, on which answers to pings go out.
+    sink: Sink<S>,
+    /// How many bytes of such answers may still be on their way.
+    owed: usize,
+    bounds: Bounds,
     tell: Tell,
     onlooker: Onlooker,
-) {
-    let ended = loop {
-        let message: bytes::Bytes = match stream.next().await {
-            Some(Ok(Message::Text(text))) => text.into(),
-            Some(Ok(Message::Binary(bytes))) => bytes,
-            Some(Ok(Message::Close(frame))) => {
-                break frame.map(|frame| format!("the server closed the WebSocket: {} {}", frame.code, frame.reason));
+}
+
+impl<S: Bytes> Reader<S> {
+    /// Passes messages on to the end; whether the socket can still be written to.
+    async fn read(mut self, incoming: Sender<Incoming>) -> bool {
+        let mut failed = None;
+        let ended = loop {
+            let message: bytes::Bytes = match self.stream.next().await {
+                Some(Ok(Message::Text(text))) => text.into(),
+                Some(Ok(Message::Binary(bytes))) => bytes,
+                Some(Ok(Message::Close(frame))) => {
+                    break frame
+                        .map(|frame| format!("the server closed the WebSocket: {} {}", frame.code, frame.reason));
+                }
+                Some(Ok(Message::Ping(asked))) => {
+                    self.bounds.meter.forget(asked.len());
+                    if self.owe(asked.len()).await {
+                        continue;
+                    }
+                    failed = Some(format!("the peer sends pings and has read none of the answers for {PONGS_TAKEN:?}"));
+                    break None;
+                }
+                Some(Ok(Message::Pong(told))) => {
+                    self.bounds.meter.forget(told.len());
+                    continue;
+                }
+                Some(Ok(Message::Frame(_))) => continue,
+                Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
+                    failed = Some(self.bounds.why.clone());
+                    break None;
+                }
+                Some(Err(Error::ConnectionClosed)) | None => break None,
+                Some(Err(error)) => break Some(format!("the WebSocket broke: {}", whole(&error))),
+            };
+            self.bounds.meter.clear();
+            (self.onlooker)(Direction::ServerToClient, Some(&message));
+            if incoming.send(Incoming::Message(message.into())).await.is_err() {
+                return true;
             }
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-            Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
-                break Some(format!("the server sent a message of more than {} MiB", MESSAGE_LIMIT >> 20));
-            }
-            Some(Err(Error::ConnectionClosed)) | None => break None,
-            Some(Err(error)) => break Some(format!("the WebSocket broke: {}", whole(&error))),
         };
-        onlooker(Direction::ServerToClient, Some(&message));
-        if incoming.send(Incoming::Message(message.to_vec())).await.is_err() {
-            return;
+        if let Some(ended) = ended {
+            (self.tell)(Told::Advice(&ended));
         }
-    };
-    if let Some(ended) = ended {
-        tell(Told::Advice(&ended));
+        (self.onlooker)(Direction::ServerToClient, None);
+        let is_usable = failed.is_none();
+        let _ = incoming.send(failed.map_or(Incoming::Closed, Incoming::Failed)).await;
+        is_usable
     }
-    onlooker(Direction::ServerToClient, None);
-    let _ = incoming.send(Incoming::Closed).await;
+
+    /// A ping was answered. The answers wait in memory until the peer reads them, so nothing more is read where there
+    /// are many; false where the peer does not take them.
+    async fn owe(&mut self, bytes: usize) -> bool {
+        const HEAD: usize = 14;
+        self.owed += bytes + HEAD;
+        if self.owed <= MOST_PONGS {
+            return true;
+        }
+        self.owed = 0;
+        let taken = timeout(PONGS_TAKEN, async { self.sink.lock().await.flush().await }).await;
+        // What broke is met by reading on.
+        taken.is_ok()
+    }
 }

@@ -32,6 +32,8 @@ pub(super) struct Connection {
     head: Option<Head>,
     last_time: i64,
     lost: bool,
+    /// How many of its requests were forgotten.
+    forgotten: usize,
     /// Clients reach the server through a listener: in the era without sessions, several share this connection.
     behind_listener: bool,
 }
@@ -79,6 +81,7 @@ impl Connection {
             head: None,
             last_time: 0,
             lost: false,
+            forgotten: 0,
             behind_listener: false,
         }
     }
@@ -122,7 +125,10 @@ impl Connection {
         if head.is_some_and(|head| head.names_modern) {
             self.tracker.headed_modern();
         }
-        let Some(text) = stream::text(event, &mut self.findings) else { return };
+        let Some(text) = stream::text(event, &mut self.findings) else {
+            // What it asked or answered is not known.
+            return self.lose_track();
+        };
         let envelope = Envelope::scan(text);
         match envelope.kind {
             MessageKind::Batch => self.take_batch(event, text, overviews),
@@ -174,6 +180,11 @@ impl Connection {
             lost: self.lost,
         };
         let step = self.tracker.take(seq, time, direction, envelope, content);
+        if self.tracker.forgotten() > self.forgotten {
+            self.forgotten = self.tracker.forgotten();
+            self.findings.note(&rules::NOT_CHECKED, seq, "more requests without an answer than are remembered");
+            self.pairs.forget();
+        }
         self.pairs.share(step.era == Era::Modern && (self.behind_listener || header.exchange != 0));
         self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);
         let method = match &step.request {

@@ -71,6 +71,14 @@ impl Pairs {
         self.last_notified = [None, None];
     }
 
+    /// Too many requests wait: none of them is judged any more.
+    pub fn forget(&mut self) {
+        self.lose_track();
+        self.open.clear();
+        self.tokens.clear();
+        self.waiting = [0, 0];
+    }
+
     /// Whether what comes next belongs to no session, so that others may have used its id.
     pub fn share(&mut self, is_shared: bool) {
         self.is_shared = is_shared;

@@ -79,8 +79,27 @@ pub struct Report {
     pub warnings: u64,
     /// All infos, kept or not.
     pub infos: u64,
-    /// The connections, by stream number.
+    /// The connections, by stream number, as far as they are kept.
     pub connections: Vec<ConnectionFacts>,
+    /// Those that are not.
+    pub more: More,
+}
+
+/// Connections of which no facts are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct More {
+    /// How many.
+    pub connections: u64,
+    /// Their messages.
+    pub messages: u64,
+}
+
+impl More {
+    /// Counts one in.
+    pub(super) fn add(&mut self, facts: &ConnectionFacts) {
+        self.connections += 1;
+        self.messages += facts.messages;
+    }
 }
 
 impl Report {
@@ -96,7 +115,7 @@ impl Report {
 
     /// Messages checked over all connections.
     pub fn messages(&self) -> u64 {
-        self.connections.iter().map(|connection| connection.messages).sum()
+        self.more.messages + self.connections.iter().map(|connection| connection.messages).sum::<u64>()
     }
 
     /// Takes a finding in, unless `most` of its rule are kept already.
@@ -126,9 +145,11 @@ impl Report {
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["room/what"], "notObserved": ["room/other"]}]}
+    ///                   "exercised": ["room/what"], "notObserved": ["room/other"]}],
+    ///  "moreConnections": 0}
     /// ```
     ///
+    /// `moreConnections` are those that were checked and of which no facts are kept: of 1000 they are.
     /// Members are always there; what is not known is `null`.
     pub fn to_json(&self) -> Value {
         json!({
@@ -137,6 +158,7 @@ impl Report {
             "findings": self.findings.iter().map(finding_json).collect::<Vec<_>>(),
             "notKept": self.not_kept,
             "connections": self.connections.iter().map(connection_json).collect::<Vec<_>>(),
+            "moreConnections": self.more.connections,
         })
     }
 }

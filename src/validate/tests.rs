@@ -369,6 +369,52 @@ fn server_sent_events_are_read_for_their_data() {
 }
 
 #[test]
+fn closed_connections_make_space_for_others() {
+    let mut feed = Feed::new();
+    let many = u32::try_from(MOST_CONNECTIONS).expect("few") + 200;
+    for stream in 1..=many {
+        feed.line(&format!("stream {stream}"));
+        feed.line("$HELLO");
+        feed.line(r#"c>s {"id":1,"method":"ping"}"#);
+        feed.line("close");
+    }
+    // What comes late on one that was given up is not judged by what came before.
+    feed.line("stream 1");
+    feed.line(r#"s>c {"id":1,"result":{}}"#);
+    let report = feed.validator.finish();
+    assert_eq!((report.connections.len(), report.more.connections), (1000, 201));
+    let found = ids(&report);
+    assert!(!found.contains("stream/not-checked") && !found.contains("pairing/orphan-response"), "{found:?}");
+    let open = report.findings.iter().filter(|found| found.rule.id == "pairing/open-at-end").count();
+    let open = open as u64 + report.not_kept.get("pairing/open-at-end").copied().unwrap_or_default();
+    assert_eq!(open, u64::from(many), "all of them are judged");
+}
+
+#[test]
+fn streams_beyond_those_that_are_followed_are_told_once() {
+    let mut feed = Feed::new();
+    for stream in 0..MOST_CONNECTIONS + 2 {
+        feed.line(&format!("stream {stream}"));
+        feed.line(r#"c>s {"id":1,"method":"ping"}"#);
+    }
+    let report = feed.validator.finish();
+    let told: Vec<_> = report.findings.iter().filter(|found| found.rule.id == "stream/not-checked").collect();
+    assert_eq!((told.len(), report.connections.len()), (1, MOST_CONNECTIONS));
+    assert!(told[0].seen.contains("at most 1000 open streams"), "{}", told[0].seen);
+}
+
+#[test]
+fn a_connection_with_too_many_open_requests_is_not_judged_by_them() {
+    let mut feed = Feed::new();
+    feed.line("$HELLO");
+    feed.line(r#"x9000 c>s {"id":$N,"method":"ping"}"#);
+    feed.line(r#"x9000 s>c {"id":$N,"result":{}}"#);
+    let found = ids(&feed.validator.finish());
+    assert!(found.contains("stream/not-checked"), "{found:?}");
+    assert!(!found.contains("pairing/orphan-response") && !found.contains("pairing/unanswered"), "{found:?}");
+}
+
+#[test]
 fn the_json_shape_is_stable() {
     let report = run(r#"s>c crlf {"id":9,"result":{}}"#);
     let mut json = report.to_json();
@@ -420,7 +466,8 @@ fn the_json_shape_is_stable() {
           "exercised": null,
           "notObserved": null
         }
-      ]
+      ],
+      "moreConnections": 0
     }
     "##);
 }

@@ -97,8 +97,11 @@ const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
 /// The longest body that a `Content-Length` header is believed to announce (1 GiB).
 const LONGEST_BODY: usize = 1 << 30;
 
-/// The frame length beyond which a framer gives out fragments, by default (256 MiB).
-pub const DEFAULT_FRAME_LIMIT: usize = 256 * 1024 * 1024;
+/// The frame length beyond which a framer gives out fragments, by default (64 MiB).
+pub const DEFAULT_FRAME_LIMIT: usize = 64 << 20;
+
+/// How long the fragments are that follow the first of a frame (4 MiB): nobody waits for its end any more.
+const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -113,6 +116,8 @@ pub struct LineFramer {
     carry: Vec<u8>,
     state: State,
     limit: usize,
+    /// A part of the frame has gone out as a fragment.
+    is_broken: bool,
 }
 
 impl Default for LineFramer {
@@ -124,7 +129,7 @@ impl Default for LineFramer {
 impl LineFramer {
     /// A framer that gives out [`Framing::Fragment`] once a frame grows past `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
-        Self { carry: Vec::new(), state: State::Line, limit: limit.max(1) }
+        Self { carry: Vec::new(), state: State::Line, limit: limit.max(1), is_broken: false }
     }
 
     /// Takes the next chunk of the stream and hands each completed frame to `sink`.
@@ -142,8 +147,8 @@ impl LineFramer {
         self.state = State::Line;
         if !self.carry.is_empty() {
             sink(Frame { payload: &self.carry, framing: Framing::Unterminated });
-            self.carry.clear();
         }
+        self.reset_carry();
     }
 
     /// How many bytes wait for the rest of their frame.
@@ -163,14 +168,13 @@ impl LineFramer {
     fn push_line<'c>(&mut self, chunk: &'c [u8], sink: &mut impl FnMut(Frame<'_>)) -> &'c [u8] {
         let Some(end) = memchr::memchr(b'\n', chunk) else {
             self.keep(chunk);
-            if self.carry.len() >= self.limit {
-                self.emit_fragment(sink);
-            }
+            self.break_off(sink);
             return &[];
         };
         let (line, rest) = chunk.split_at(end + 1);
         if self.carry.is_empty() && self.state == State::Line && content_length(line).is_none() {
             emit_line(line, sink);
+            self.is_broken = false;
             return rest;
         }
         let line_start = self.carry.len();
@@ -216,8 +220,8 @@ impl LineFramer {
         self.state = State::Body { remaining: remaining - take };
         if take == remaining {
             self.emit_content_length(sink);
-        } else if self.carry.len() >= self.limit {
-            self.emit_fragment(sink);
+        } else {
+            self.break_off(sink);
         }
         &chunk[take..]
     }
@@ -228,9 +232,15 @@ impl LineFramer {
         self.state = State::Line;
     }
 
-    fn emit_fragment(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
-        sink(Frame { payload: &self.carry, framing: Framing::Fragment });
-        self.carry.clear();
+    /// Gives out what is there of a frame that has become too long.
+    fn break_off(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
+        let limit = if self.is_broken { self.limit.min(PIECE) } else { self.limit };
+        if self.carry.len() >= limit {
+            sink(Frame { payload: &self.carry, framing: Framing::Fragment });
+            self.is_broken = true;
+            self.carry.clear();
+            self.carry.shrink_to(PIECE);
+        }
     }
 
     fn emit_carry_as_lines(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
@@ -244,12 +254,81 @@ impl LineFramer {
     /// Empties the carry, and gives back the memory of an unusually long frame.
     fn reset_carry(&mut self) {
         const KEEP: usize = 1 << 20;
+        self.is_broken = false;
         if self.carry.capacity() > 2 * KEEP {
             self.carry = Vec::new();
         } else {
             self.carry.clear();
         }
     }
+}
+
+/// A message is longer than what is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Cuts a stream into messages: the bodies of its frames, none longer than a limit. Blank lines are no messages.
+#[derive(Debug)]
+pub struct Messages {
+    framer: LineFramer,
+    limit: usize,
+}
+
+impl Messages {
+    /// Messages of at most `limit` bytes.
+    pub fn within(limit: usize) -> Self {
+        // Besides its body a frame has no more than a line's end, or a block's headers.
+        Self { framer: LineFramer::with_limit(limit.saturating_add(HEADER_BLOCK_LIMIT + 2)), limit }
+    }
+
+    /// Takes the next chunk of the stream and hands each message to `take`. After an error the stream cannot be read
+    /// on.
+    pub fn push(&mut self, mut chunk: &[u8], mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
+        if self.framer.carry.len() >= LONG
+            && self.framer.state == State::Line
+            && let Some(end) = memchr::memchr(b'\n', chunk)
+        {
+            // A long line is handed over as it was gathered: a copy would be in memory beside it.
+            let mut line = std::mem::take(&mut self.framer.carry);
+            line.extend_from_slice(&chunk[..=end]);
+            line.truncate(trim_line_end(&line).len());
+            if line.len() > self.limit {
+                return Err(TooLong);
+            }
+            take(line);
+            chunk = &chunk[end + 1..];
+        }
+        let mut outcome = Ok(());
+        let limit = self.limit;
+        self.framer.push(chunk, |frame| outcome = outcome.and(pass(frame, limit, &mut take)));
+        outcome
+    }
+
+    /// Ends the stream: what is left is a message.
+    pub fn finish(&mut self, mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
+        let (mut outcome, limit) = (Ok(()), self.limit);
+        self.framer.finish(|frame| outcome = outcome.and(pass(frame, limit, &mut take)));
+        outcome
+    }
+
+    /// How many bytes wait for the rest of their message.
+    pub fn pending(&self) -> usize {
+        self.framer.pending()
+    }
+}
+
+/// A line of so many bytes is long (1 MiB).
+const LONG: usize = 1 << 20;
+
+fn pass(frame: Frame<'_>, limit: usize, take: &mut impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
+    let body = frame.framing.body(frame.payload);
+    if frame.framing == Framing::Fragment || body.len() > limit {
+        return Err(TooLong);
+    }
+    if !body.trim_ascii().is_empty() {
+        take(body.to_vec());
+    }
+    Ok(())
 }
 
 fn trim_line_end(line: &[u8]) -> &[u8] {
@@ -333,6 +412,28 @@ mod tests {
         let found = frames(&[b"abcdef", b"gh\nx\n"], 4);
         assert_eq!(found[0], (b"abcdef".to_vec(), Framing::Fragment));
         assert_eq!(found[1], (b"gh".to_vec(), Framing::Lf));
+    }
+
+    #[test]
+    fn messages_are_bodies_up_to_a_limit() {
+        let cut = |stream: &[u8], size: usize, limit: usize| {
+            let (mut messages, mut found) = (Messages::within(limit), Vec::new());
+            let mut outcome = Ok(());
+            for chunk in stream.chunks(size) {
+                outcome = outcome.and_then(|()| messages.push(chunk, |message| found.push(message)));
+            }
+            outcome.and_then(|()| messages.finish(|message| found.push(message))).map(|()| found)
+        };
+        for size in [1, 3, 100] {
+            let stream = b"\n12345\r\n \nContent-Length: 5\r\n\r\n1\n345last";
+            assert_eq!(cut(stream, size, 5), Ok(vec![b"12345".to_vec(), b"1\n345".to_vec(), b"last".to_vec()]));
+            assert_eq!(cut(stream, size, 4), Err(TooLong));
+            assert_eq!(cut(b"123456789", size, 4), Err(TooLong), "an endless line too");
+            assert_eq!(cut(b"Content-Length: 500\n\n123456789", size, 4), Err(TooLong));
+        }
+        let long = [&vec![b'x'; 3 * LONG][..], b"\r\nnext\n"].concat();
+        assert_eq!(cut(&long, 1 << 16, 3 * LONG), Ok(vec![vec![b'x'; 3 * LONG], b"next".to_vec()]));
+        assert_eq!(cut(&long, 1 << 16, 3 * LONG - 1), Err(TooLong));
     }
 
     fn any_stream() -> impl Strategy<Value = Vec<u8>> {

@@ -38,7 +38,7 @@ pub enum ExportFormat {
 
 pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
-    let mut reader = reader.with_payloads();
+    let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to
     {
@@ -60,6 +60,13 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
             Item::Block(block) => {
                 for event in block.events() {
                     jsonl::write_event(&event, created, &mut out).map_err(writing)?;
+                }
+                if !block.is_loaded() {
+                    let passed = reader.pass_payload(&block, jsonl::write_long(created, &mut out));
+                    if let Err(damage) = passed.map_err(writing)? {
+                        damaged = true;
+                        context.printer.note(&damage.to_string());
+                    }
                 }
                 reader.recycle(block);
                 progress.reach(reader.offset());

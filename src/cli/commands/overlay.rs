@@ -17,8 +17,8 @@ use crate::tap::queue::{Queue, Ready};
 use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::{EventKind, Flags};
-use crate::transport::Link;
 use crate::transport::stdio::{self, StdioServer};
+use crate::transport::{Link, MessageLimit};
 use crate::wire::{Direction, Framing};
 use clap::Args;
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
-    let carried = peer::block_on(carry(plan, &target, about, recorder, context));
+    let carried = peer::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
@@ -121,7 +121,7 @@ fn listed(plan: &Plan) -> String {
 /// Taps until either side ends; answers with how the server did, where it was started here.
 async fn carry(
     plan: Plan,
-    target: &TargetKind,
+    (target, limit): (&TargetKind, MessageLimit),
     about: live::About,
     recorder: &Recorder,
     context: &Context,
@@ -141,7 +141,7 @@ async fn carry(
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     refusal::begin();
     let carried = tokio::select! {
-        carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
+        carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
@@ -151,6 +151,9 @@ async fn carry(
     // A signal that hurried the server is ours; of another it has died, whatever that did to its pipes.
     let status = status.filter(|status| status.code().is_some() || !is_hurried);
     match carried {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Err(CommandError::new(ErrorKind::Peer, error.to_string()))
+        }
         _ if status.is_some_and(|status| status.signal().is_some()) => Ok(status),
         // The client has gone, which is how it ends.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(status),

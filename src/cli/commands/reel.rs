@@ -8,7 +8,9 @@ use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
 use crate::trace::writer::footer_bytes;
-use crate::trace::{Damage, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{
+    Damage, EventHeader, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
+};
 use crate::wire::Framing;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -204,7 +206,7 @@ fn info_text(
 
 fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(args.reel.as_deref())?;
-    let mut reader = reader.with_payloads();
+    let mut reader = reader.leaving_long();
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("verifying", total);
     let failed = |error| CommandError::reading(&path, &error);
@@ -375,7 +377,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut damaged = false;
-    let mut reader: ReelReader = reader.with_payloads();
+    let mut reader: ReelReader = reader.leaving_long();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {
@@ -383,17 +385,30 @@ fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
                 context.printer.note(&damage.to_string());
             }
             Item::Block(block) => {
-                for event in block.events() {
-                    let head = event.header;
-                    let lane = match head.kind {
-                        EventKind::Stderr => Lane::Stderr,
-                        EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Lane::S2c,
-                        EventKind::Message => Lane::C2s,
-                        _ => continue,
-                    };
-                    if lane == args.stream {
-                        context.printer.write(event.payload)?;
-                        context.printer.write(head.framing.terminator())?;
+                let lane = |head: &EventHeader| match head.kind {
+                    EventKind::Stderr => Some(Lane::Stderr),
+                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(Lane::S2c),
+                    EventKind::Message => Some(Lane::C2s),
+                    _ => None,
+                };
+                let is_wanted = |head: &EventHeader| lane(head) == Some(args.stream);
+                for event in block.events().filter(|event| is_wanted(event.header)) {
+                    context.printer.write(event.payload)?;
+                    context.printer.write(event.header.framing.terminator())?;
+                }
+                if !block.is_loaded() {
+                    let mut printed = Ok(());
+                    let passed = reader.pass_payload(&block, |head, piece, is_last| {
+                        if is_wanted(head) && printed.is_ok() {
+                            let end = if is_last { head.framing.terminator() } else { b"" };
+                            printed = context.printer.write(piece).and_then(|()| context.printer.write(end));
+                        }
+                        Ok(())
+                    });
+                    printed?;
+                    if let Err(damage) = passed.map_err(|error| CommandError::reading(&path, &error))? {
+                        damaged = true;
+                        context.printer.note(&damage.to_string());
                     }
                 }
                 reader.recycle(block);

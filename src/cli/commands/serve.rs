@@ -10,10 +10,10 @@ use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
 use crate::cli::recording::Need;
-use crate::cli::target::span;
+use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, live, output, refusal, values};
 use crate::drive::chores::Chores;
-use crate::drive::server::{Arrival, read_messages, serve};
+use crate::drive::server::{Arrival, serve};
 use crate::drive::sessions::{Passing, Sessions};
 use crate::drive::watch::{Attendant, Prepared, Watch};
 use crate::extension::REGISTRY;
@@ -24,6 +24,7 @@ use crate::tap::answers::Answers;
 use crate::tap::control::{Heard, Put, Session, choose};
 use crate::transport::control::Bound;
 use crate::transport::gateway::{Backend, Gateway};
+use crate::transport::stdio::read_messages;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use keep::Keep;
@@ -133,6 +134,8 @@ pub struct ServeCommon {
     seed: Option<u64>,
     #[command(flatten)]
     listening: ListenOptions,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// What is done about a fact.
@@ -172,7 +175,13 @@ fn fired(text: &str) -> Result<Fired, String> {
 
 pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.scenario.scenario {
-        return scenario::run(path, &args.scenario, &args.common.listening, args.record.as_deref(), context);
+        return scenario::run(
+            path,
+            &args.scenario,
+            (&args.common.listening, args.common.limits),
+            args.record.as_deref(),
+            context,
+        );
     }
     let mut config = args.common.config();
     if !args.declare.is_empty() {
@@ -207,8 +216,8 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
 
 impl ServeCommon {
     /// A server that listens so, and waits so long for answers.
-    pub fn listening(listening: ListenOptions, answer_timeout: Duration) -> Self {
-        Self { report: None, answer_timeout, seed: None, listening }
+    pub fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
+        Self { report: None, answer_timeout, seed: None, listening, limits }
     }
 
     /// How long an answer of the host is waited for.
@@ -423,7 +432,7 @@ pub fn run_server(
     let facts = Facts::new(common, context, &mut onlooker)?;
     match &common.listening.listen {
         Some(listen) => run_listening(name, config, besides, (common, listen), context, facts),
-        None => run_stdio(name, config, besides, context, facts),
+        None => run_stdio(name, config, besides, (common.limits, context), facts),
     }
 }
 
@@ -455,7 +464,7 @@ fn run_stdio(
     name: &str,
     mut config: Config,
     besides: Besides,
-    context: &Context,
+    (limits, context): (Limits, &Context),
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
@@ -469,7 +478,7 @@ fn run_stdio(
     let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()), context)?;
     let begun = besides.start(&serving)?;
     refusal::begin();
-    read_messages(io::stdin(), Arrival::of_host(sender.clone())).map_err(failed)?;
+    read_messages(io::stdin(), limits.max_message, "the host", Arrival::of_host(sender.clone())).map_err(failed)?;
     let hear = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
@@ -493,6 +502,9 @@ fn run_stdio(
     keep.iter().for_each(|keep| keep.finish(context));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(CommandError::new(ErrorKind::Peer, error.to_string()))
+        }
         other => other.map_err(failed),
     }
 }
@@ -529,7 +541,8 @@ fn run_listening(
         let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()), context)?;
         let begun = besides.start(&serving)?;
         let options = &common.listening;
-        let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.max_body);
+        let gateway =
+            Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.limit(common.limits));
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         listening::until_ended(async {

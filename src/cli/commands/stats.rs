@@ -155,6 +155,9 @@ impl Reservoir {
     }
 }
 
+/// How many streams have figures of their own.
+const MOST_STREAMS: usize = 1000;
+
 /// What a reel holds, in figures.
 #[derive(Debug, Default)]
 pub struct Stats {
@@ -177,12 +180,15 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Reads a reel to its end, each stream for itself.
+    /// Reads a reel to its end, each stream for itself; of the first [`MOST_STREAMS`].
     pub fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
         let mut streams: BTreeMap<u32, Self> = BTreeMap::new();
         while let Some(item) = reader.next()? {
             let Item::Block(block) = item else { continue };
             for header in &block.headers {
+                if streams.len() >= MOST_STREAMS && !streams.contains_key(&header.stream) {
+                    continue;
+                }
                 let stats = streams.entry(header.stream).or_default();
                 stats.know_methods(reader.methods().len());
                 stats.add(header);

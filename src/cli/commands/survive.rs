@@ -7,7 +7,7 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{Need, OnExisting};
-use crate::cli::target::span;
+use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, peer};
 use crate::drive::server::Arrival;
 use crate::drive::sessions::{Passing, Sessions};
@@ -42,8 +42,6 @@ const SETTLE: Duration = Duration::from_millis(100);
 const PARTING: Duration = Duration::from_secs(10);
 /// So much of what a client says is kept, to be told where it never came.
 const TAIL: usize = 2 << 10;
-/// The longest body of a request.
-const MOST_BODY: u64 = 64 << 20;
 
 /// Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?
 ///
@@ -93,6 +91,8 @@ pub struct SurviveArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    limits: Limits,
     /// The client, and what stands for the server.
     #[arg(last = true, required = true, value_name = "CLIENT-COMMAND")]
     argv: Vec<OsString>,
@@ -141,7 +141,7 @@ type Declaring = Arc<Mutex<Config>>;
 async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Survey, CommandError> {
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
-    let (sessions, gateway) = serve(&declaring, &happens, keep);
+    let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
     let folder = Folder::new()?;
     let socket = folder.0.join("server");
     let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
@@ -176,7 +176,12 @@ async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Su
 }
 
 /// A server of its own for each session.
-fn serve(declaring: &Declaring, happens: &UnboundedSender<Event>, keep: &Keep) -> (Arc<Sessions>, Arc<Gateway>) {
+fn serve(
+    declaring: &Declaring,
+    limits: Limits,
+    happens: &UnboundedSender<Event>,
+    keep: &Keep,
+) -> (Arc<Sessions>, Arc<Gateway>) {
     let (config, hears, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
     let held = Held::default();
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
@@ -203,7 +208,7 @@ fn serve(declaring: &Declaring, happens: &UnboundedSender<Event>, keep: &Keep) -
         }),
     ));
     let _ = itself.set(Arc::downgrade(&sessions));
-    let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, Access::default(), MOST_BODY);
+    let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, Access::default(), limits.max_message);
     (sessions, gateway)
 }
 

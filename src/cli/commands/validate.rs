@@ -26,7 +26,10 @@ A finding names the rule, says what must hold, and where that is said: \"seed 00
 proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6 \
 number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F \
 overlaps, X MCP itself). Then the places: seq is the event's number (`mcpreel show --seq N`), #N the stream where \
-there are several, s2c or c2s the way it went.")]
+there are several, s2c or c2s the way it went.
+
+Where a reel has more than 1000 streams, those that were closed make space for others; at most 1000 open ones are checked at \
+once, and what is left out is told. So it is of events above 65 MiB, and of requests beyond the latest 4096 that wait on a stream.")]
 pub struct ValidateArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,

@@ -6,7 +6,7 @@ use super::super::error::{CommandError, ErrorKind};
 use super::inferences::{Inferences, Saying};
 use super::model::{Model, Progress, Replying};
 use super::{Named, Parties, Place};
-use crate::cli::target::Target;
+use crate::cli::target::{Limits, Target};
 use crate::drive::host::{Attendant, HostRunner, Put, Told, Watch};
 use crate::drive::simulate::{Around, simulate};
 use crate::extension::Severity;
@@ -94,7 +94,7 @@ pub fn play_virtual(
 }
 
 /// Where the scenario's servers are.
-pub fn servers(scenario: &Scenario, context: &Context) -> Result<Vec<Named>, CommandError> {
+pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<Named>, CommandError> {
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
     let place = |kind: &ServerKind| match kind {
         ServerKind::BuiltIn(config) => {
@@ -103,9 +103,9 @@ pub fn servers(scenario: &Scenario, context: &Context) -> Result<Vec<Named>, Com
             Ok(Place::Builtin(config))
         }
         ServerKind::Command { command, env, cwd } => {
-            Place::of(&Target::of_command_in(command, env, cwd.as_deref()), context)
+            Place::of(&Target::of_command_in(command, env, cwd.as_deref()).within(limits), context)
         }
-        ServerKind::Url { url, headers } => Place::of(&Target::of_url(url, headers), context),
+        ServerKind::Url { url, headers } => Place::of(&Target::of_url(url, headers).within(limits), context),
     };
     scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
 }
@@ -154,13 +154,13 @@ impl Watch for Stagehand {
 
 /// Plays in real time; `lay_over` has the last word on how to be the host.
 pub async fn play_real(
-    scenario: &Scenario,
+    (scenario, limits): (&Scenario, Limits),
     lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
     (recorder, model): (&Recorder, &Model),
     onlook: Onlook<'_>,
     context: &Context,
 ) -> Result<Report, CommandError> {
-    let named = servers(scenario, context)?;
+    let named = servers(scenario, limits, context)?;
     let mut parties = Parties::gather(&named, recorder, context).await?;
     let links = std::mem::take(&mut parties.links);
     let player = Rc::new(RefCell::new(Player::new(scenario)));

@@ -14,7 +14,8 @@ use super::push::Draft;
 use crate::extension::server::chore::{Infer, Kind, Permits};
 use crate::extension::server::memory::Hit;
 use crate::extension::server::{
-    ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, success, text,
+    ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, failure, success,
+    text,
 };
 use channels::Channels;
 use compliance::{REDACTION, Redactor};
@@ -184,9 +185,14 @@ impl ServerSide for McplSide {
             return self.write_page(call, cx);
         }
         Some(self.negotiated.gate(NOTES_SET).map(|()| {
-            let mut result = success("Note added");
-            result["state"] = cx.add_note(call.arguments["text"].as_str().unwrap_or_default(), call.params);
-            result
+            match cx.add_note(call.arguments["text"].as_str().unwrap_or_default(), call.params) {
+                Ok(state) => {
+                    let mut result = success("Note added");
+                    result["state"] = state;
+                    result
+                }
+                Err(why) => failure(&why),
+            }
         }))
     }
 

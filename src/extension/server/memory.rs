@@ -8,6 +8,9 @@ const MOST: usize = 256;
 /// A longer text is cut, so that what is found leaves room for a conversation; in bytes.
 const LONGEST: usize = 2 << 10;
 
+/// The same of where it comes from.
+const LONGEST_SOURCE: usize = 256;
+
 /// Words too common to say what a text is about.
 const COMMON: &[&str] = &[
     "about", "and", "are", "but", "can", "did", "does", "for", "from", "had", "has", "have", "how", "its", "let",
@@ -66,7 +69,8 @@ impl Memories {
     pub fn add(&mut self, content: String, source: String) -> String {
         self.made += 1;
         let id = format!("mem_{}", self.made);
-        self.kept.push_back(Memory { id: id.clone(), content: cut(content, LONGEST), source });
+        let (content, source) = (cut(content, LONGEST), cut(source, LONGEST_SOURCE));
+        self.kept.push_back(Memory { id: id.clone(), content, source });
         if self.kept.len() > self.most {
             self.kept.pop_front();
         }

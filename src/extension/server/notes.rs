@@ -3,16 +3,77 @@
 use super::Refusal;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
 
 /// How many checkpoints are kept; older ones are pruned (§8.7 leaves retention to the server).
 pub const KEPT: usize = 64;
+/// How many notes there may be.
+pub const MOST_NOTES: usize = 256;
+/// How many bytes the whole state may have as JSON (64 KiB).
+pub const MOST_BYTES: usize = 64 << 10;
 /// The checkpoint is pruned or was never there (Appendix A).
 pub const CHECKPOINT_NOT_FOUND: i64 = -32005;
 
 #[derive(Clone, Debug)]
 struct Checkpoint {
     id: String,
-    data: Value,
+    data: State,
+}
+
+/// The state at a checkpoint. Notes are shared with the checkpoints before: each brings one more.
+#[derive(Clone, Debug)]
+struct State {
+    /// All but the notes, which are an empty list here.
+    frame: Arc<Value>,
+    notes: Vec<Arc<Value>>,
+    /// How many bytes it has as JSON, about.
+    bytes: usize,
+}
+
+impl State {
+    fn new(mut whole: Value) -> Self {
+        let bytes = size(&whole);
+        let notes = match whole.get_mut("notes").map(Value::take) {
+            Some(Value::Array(notes)) => notes.into_iter().map(Arc::new).collect(),
+            _ => Vec::new(),
+        };
+        whole["notes"] = json!([]);
+        Self { frame: Arc::new(whole), notes, bytes }
+    }
+
+    fn whole(&self) -> Value {
+        let mut whole = Value::clone(&self.frame);
+        whole["notes"] = self.notes.iter().map(|note| Value::clone(note)).collect();
+        whole
+    }
+
+    fn next_id(&self) -> u64 {
+        self.notes.iter().filter_map(|note| note["id"].as_u64()).max().unwrap_or(0).saturating_add(1)
+    }
+
+    fn add(&mut self, note: Value) {
+        self.bytes += size(&note) + 1;
+        self.notes.push(Arc::new(note));
+    }
+}
+
+/// How many bytes a value has as JSON.
+fn size(value: &Value) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 /// The notes and their history.
@@ -27,26 +88,41 @@ impl Notes {
     ///
     /// A host that holds the state sends it (`state`), one that only knows a checkpoint sends that (`checkpoint`);
     /// with neither, or with one that is not known any more, the server's own current state is the base (§8.4).
-    pub fn add(&mut self, text: &str, call: &Value, id: String) -> Value {
+    ///
+    /// # Errors
+    /// There would be too many notes, or too much in them; a sentence for the model.
+    pub fn add(&mut self, text: &str, call: &Value, id: String) -> Result<Value, String> {
         let brought = call.get("state").filter(|state| state["notes"].is_array());
         let named = call.get("checkpoint").and_then(Value::as_str).or(self.current.as_deref());
         let parent = named.filter(|id| self.find(id).is_some()).or(self.current.as_deref()).map(str::to_owned);
         let held = parent.as_deref().and_then(|id| self.find(id)).map(|found| found.data.clone());
-        let base = brought.cloned().or_else(|| held.clone()).unwrap_or_else(|| json!({"notes": []}));
-        let note = json!({"id": next_id(&base), "text": text});
-        let mut data = base.clone();
-        if let Some(notes) = data["notes"].as_array_mut() {
-            notes.push(note.clone());
+        let brought = match brought {
+            // Measured before it is copied.
+            Some(state) if size(state) > MOST_BYTES => return Err(too_much()),
+            brought => brought.cloned().map(State::new),
+        };
+        let mut data = brought.or_else(|| held.clone()).unwrap_or_else(|| State::new(json!({"notes": []})));
+        if data.notes.len() >= MOST_NOTES {
+            return Err(format!("at most {MOST_NOTES} notes are kept: go back to an earlier checkpoint first"));
+        }
+        if text.len() > MOST_BYTES {
+            return Err(too_much());
+        }
+        let note = json!({"id": data.next_id(), "text": text});
+        // A patch is told against the parent's data, so it serves only where that was the base.
+        let is_patch = held.is_some_and(|held| held.frame == data.frame && held.notes == data.notes);
+        data.add(note.clone());
+        if data.bytes > MOST_BYTES {
+            return Err(too_much());
         }
         let mut state = json!({"checkpoint": id, "parent": parent});
-        // A patch is told against the parent's data, so it serves only where that was the base.
-        if held.as_ref() == Some(&base) {
+        if is_patch {
             state["patch"] = json!([{"op": "add", "path": "/notes/-", "value": note}]);
         } else {
-            state["data"] = data.clone();
+            state["data"] = data.whole();
         }
         self.keep(Checkpoint { id, data });
-        state
+        Ok(state)
     }
 
     /// Goes back to a checkpoint, and answers with the result of `state/rollback` (§8.6).
@@ -65,7 +141,7 @@ impl Notes {
     /// The texts of the current notes, oldest first.
     pub fn texts(&self) -> Vec<&str> {
         let current = self.current.as_deref().and_then(|id| self.find(id));
-        let notes = current.and_then(|found| found.data["notes"].as_array());
+        let notes = current.map(|found| found.data.notes.iter());
         notes.into_iter().flatten().filter_map(|note| note["text"].as_str()).collect()
     }
 
@@ -82,7 +158,6 @@ impl Notes {
     }
 }
 
-fn next_id(data: &Value) -> u64 {
-    let ids = data["notes"].as_array().into_iter().flatten().filter_map(|note| note["id"].as_u64());
-    ids.max().unwrap_or(0).saturating_add(1)
+fn too_much() -> String {
+    format!("notes have at most {} KiB in all: go back to an earlier checkpoint, or add less", MOST_BYTES >> 10)
 }

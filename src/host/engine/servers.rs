@@ -20,6 +20,8 @@ const LIST_PAUSE: Duration = Duration::from_secs(1);
 /// where a server keeps none.
 const MOST_RENEWALS: u32 = 3;
 const RENEWALS_TIME: Duration = Duration::from_secs(60);
+/// No more pages of tools are read once there are so many.
+const MOST_TOOLS: usize = 10_000;
 /// Pages of tools that are read at most.
 const MOST_PAGES: u32 = 64;
 
@@ -399,7 +401,8 @@ impl Host {
         });
         let Some(found) = self.servers.get_mut(server.0) else { return };
         found.listed.extend(result["tools"].as_array().into_iter().flatten().cloned());
-        match result["nextCursor"].as_str().filter(|_| page < MOST_PAGES) {
+        let is_enough = page >= MOST_PAGES || found.listed.len() >= MOST_TOOLS;
+        match result["nextCursor"].as_str().filter(|_| !is_enough) {
             Some(cursor) => {
                 let timeout = self.policy.time("tool_timeout");
                 self.send(now, server, "tools/list", json!({"cursor": cursor}), timeout, Owner::Tools(page + 1));

@@ -43,8 +43,8 @@ pub enum Reading {
     Json(Vec<u8>),
     /// An event stream.
     Events(SseFramer),
-    /// WebSocket frames.
-    Frames(Box<WebSocket<Fed>>),
+    /// WebSocket frames, and how many bytes came since the last message.
+    Frames(Box<WebSocket<Fed>>, usize),
     /// Something else.
     Other {
         /// How long it is so far.
@@ -74,7 +74,7 @@ impl Reading {
     /// WebSocket frames, as the named side reads them.
     pub fn frames(role: Role) -> Self {
         let config = WebSocketConfig::default().max_message_size(Some(HOLD)).max_frame_size(Some(HOLD));
-        Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))))
+        Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))), 0)
     }
 
     /// Takes the next bytes.
@@ -93,9 +93,16 @@ impl Reading {
                     framer.finish(|block| pass_block(block, &mut sink));
                 }
             }
-            Self::Frames(socket) => {
+            Self::Frames(socket, since) => {
+                *since += bytes.len();
                 socket.get_mut().0.extend_from_slice(bytes);
-                if !read_frames(socket, &mut sink) {
+                let mut whole = |piece: Piece<'_>| {
+                    if matches!(piece, Piece::Whole(_)) {
+                        *since = 0;
+                    }
+                    sink(piece);
+                };
+                if !read_frames(socket, &mut whole) {
                     *self = Self::Over;
                 }
             }
@@ -105,6 +112,33 @@ impl Reading {
                 kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
             Self::Over => {}
+        }
+    }
+
+    /// How many bytes wait here for the rest of their message.
+    pub fn held(&self) -> usize {
+        match self {
+            Self::Json(held) => held.len(),
+            Self::Events(framer) => framer.pending(),
+            Self::Frames(_, since) => *since,
+            Self::Other { kept, .. } => kept.len(),
+            Self::Over => 0,
+        }
+    }
+
+    /// Holds nothing back any more: the message that is not whole yet is recorded as far as it is there.
+    pub fn let_go(&mut self, mut sink: impl FnMut(Piece<'_>)) {
+        match self {
+            Self::Json(held) => {
+                sink(Piece::Fragment(held));
+                *held = Vec::new();
+            }
+            Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
+            Self::Frames(..) => {
+                sink(Piece::Frame("unreadable", b"too many unfinished messages are under way"));
+                *self = Self::Over;
+            }
+            Self::Other { .. } | Self::Over => {}
         }
     }
 
@@ -133,7 +167,7 @@ impl Reading {
             Self::Json(held) => sink(Piece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
             Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block: &block, joined: None })),
-            Self::Frames(_) | Self::Other { length: 0, .. } | Self::Over => {}
+            Self::Frames(..) | Self::Other { length: 0, .. } | Self::Over => {}
             Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
         }
         *self = Self::Over;

@@ -3,6 +3,7 @@
 
 use super::session::LAST_WORDS;
 use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use crate::transport::budget::{Receiver, Sender, WeakSender};
 use crate::transport::control::NO_HANDLERS;
 use crate::transport::http::{Body, BodyError};
 use crate::transport::keeper::is_kept;
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Where HTTP+SSE's messages go.
 pub const MESSAGES: &str = "/messages";
@@ -40,7 +41,7 @@ pub struct Directs {
 /// A stream of HTTP+SSE.
 struct Sse {
     /// Where its client's messages go; gone once the client has hung up.
-    to: mpsc::WeakSender<Incoming>,
+    to: WeakSender<Incoming>,
     /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
     /// send a message: so nothing is started before.
     waiting: Option<Link>,
@@ -49,8 +50,8 @@ struct Sse {
 
 /// One of them, from outside.
 struct Direct {
-    to_server: mpsc::WeakSender<Vec<u8>>,
-    to_client: mpsc::WeakSender<Vec<u8>>,
+    to_server: WeakSender<Vec<u8>>,
+    to_client: WeakSender<Vec<u8>>,
     /// Dropped, it ends the session.
     _keep: oneshot::Sender<()>,
     /// Over once the session has ended.
@@ -78,7 +79,7 @@ impl Directs {
             Direction::ServerToClient => (&direct.to_client, "client"),
         };
         let way = way.upgrade();
-        let room = way.as_ref().and_then(|way| way.try_reserve().ok());
+        let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
         Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
             see(&message);
             room.send(message);
@@ -135,7 +136,10 @@ impl Gateway {
         (from, mut to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
     ) {
         match self.open_direct() {
-            Ok((stream, opened)) => self.carry(stream, lines::carry((from, to), None), opened).await,
+            Ok((stream, opened)) => {
+                let client = lines::carry((from, to), self.intake(), None);
+                self.carry(stream, client, opened).await;
+            }
             Err(refusal) => {
                 let _ = to.write_all(format!("{}\n", refusal.as_error()).as_bytes()).await;
             }
@@ -153,7 +157,10 @@ impl Gateway {
         let response = websocket::accept(headers).map_err(refused)?;
         let (stream, opened) = self.open_direct()?;
         let gateway = Arc::clone(self);
-        tokio::spawn(async move { gateway.carry(stream, websocket::served(upgrade).await, opened).await });
+        tokio::spawn(async move {
+            let client = websocket::served(upgrade, gateway.intake()).await;
+            gateway.carry(stream, client, opened).await;
+        });
         Ok(response)
     }
 
@@ -189,7 +196,7 @@ impl Gateway {
     }
 
     /// Takes a message of HTTP+SSE to its session, which begins with the first.
-    pub(super) async fn post_sse(self: &Arc<Self>, query: &str, message: &[u8]) -> Result<(), Refusal> {
+    pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
         let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
         let session = {
             let mut streams = lock(&self.directs.streams);
@@ -207,7 +214,6 @@ impl Gateway {
             }
             session
         };
-        let line = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
         session.send(Incoming::Message(line)).await.map_err(|_| unknown())
     }
 
@@ -232,18 +238,25 @@ impl Gateway {
         let is_left = AtomicBool::new(false);
         let backend = &*self.backend;
         let inward = async {
-            pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
+            let failed = pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
             is_left.store(true, Ordering::Relaxed);
             // What was asked for is still answered: a client may have ended its own direction only.
-            tokio::time::sleep(LAST_WORDS).await;
-        };
-        let by = tokio::select! {
-            () = inward => "its client hung up",
-            () = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
-                if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }
+            if failed.is_none() {
+                tokio::time::sleep(LAST_WORDS).await;
             }
-            _ = kept => "the gateway ended",
+            failed
         };
+        let (by, failed) = tokio::select! {
+            failed = inward => ("its client hung up", failed),
+            failed = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
+                (if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }, failed)
+            }
+            _ = kept => ("the gateway ended", None),
+        };
+        if let Some(why) = &failed {
+            self.backend.failed(stream, why);
+        }
+        let by = failed.as_deref().unwrap_or(by);
         lock(&self.directs.open).remove(&stream);
         end.await;
         self.backend.closed(stream, by);
@@ -251,26 +264,29 @@ impl Gateway {
     }
 }
 
-/// Takes one direction's messages past the backend, until there are no more or nobody takes them.
+/// Takes one direction's messages past the backend, until there are no more or nobody takes them. Answers why the
+/// connection failed, where it did.
 async fn pump(
     backend: &dyn Backend,
     stream: u32,
     direction: Direction,
-    mut from: mpsc::Receiver<Incoming>,
-    to: mpsc::Sender<Vec<u8>>,
-) {
+    mut from: Receiver<Incoming>,
+    to: Sender<Vec<u8>>,
+) -> Option<String> {
     while let Some(incoming) = from.recv().await {
         match incoming {
             Incoming::Message(message) => {
                 if let Some(message) = backend.pass(stream, direction, message)
                     && to.send(message).await.is_err()
                 {
-                    return;
+                    return None;
                 }
             }
             Incoming::Stderr(bytes) => backend.see_stderr(stream, &bytes),
             Incoming::Undelivered(_) => {}
-            Incoming::Closed | Incoming::Failed(_) => return,
+            Incoming::Closed => return None,
+            Incoming::Failed(why) => return Some(why),
         }
     }
+    None
 }

@@ -6,12 +6,13 @@
 use super::streams::{Asked, Said, Streams};
 use super::{Backend, Opened, SERVER_ENDED};
 use crate::transport::Incoming;
+use crate::transport::budget::{Budget, Receiver, Sender, queue};
 use crate::wire::Direction;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 /// How long a server may take for its last words, once the session ends.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -23,7 +24,7 @@ pub struct Session {
     /// Its number.
     pub stream: u32,
     backend: Arc<dyn Backend>,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: Sender<Vec<u8>>,
     streams: Mutex<Streams>,
     /// When the client last asked for something.
     used: Mutex<Option<Instant>>,
@@ -49,14 +50,20 @@ pub struct Guard {
 }
 
 impl Session {
-    /// Starts the session on its link.
-    pub fn start(id: String, stream: u32, opened: Opened, backend: Arc<dyn Backend>) -> Arc<Self> {
-        let (outgoing, to_server) = mpsc::channel(64);
+    /// Starts the session on its link. What is kept of it, and what waits for its client, is a part of `backlog`.
+    pub fn start(
+        id: String,
+        stream: u32,
+        opened: Opened,
+        backend: Arc<dyn Backend>,
+        backlog: &Arc<Budget>,
+    ) -> Arc<Self> {
+        let (outgoing, to_server) = queue(64);
         let session = Arc::new(Self {
             stream,
             backend,
             outgoing,
-            streams: Mutex::new(Streams::new(!id.is_empty())),
+            streams: Mutex::new(Streams::within(!id.is_empty(), backlog)),
             id,
             used: Mutex::default(),
             closed: AtomicBool::new(false),
@@ -144,7 +151,7 @@ impl Session {
 
     /// Hands a message to the server that is no client's.
     pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
-        let room = self.outgoing.try_reserve().map_err(|_| "the server takes nothing now".to_owned())?;
+        let room = self.outgoing.try_reserve(message.len()).ok_or_else(|| "the server takes nothing now".to_owned())?;
         see(&message);
         room.send(message);
         Ok(())
@@ -172,7 +179,7 @@ impl Session {
         self.lock().forget(stream);
     }
 
-    async fn run(self: Arc<Self>, opened: Opened, mut to_server: mpsc::Receiver<Vec<u8>>) {
+    async fn run(self: Arc<Self>, opened: Opened, mut to_server: Receiver<Vec<u8>>) {
         let Opened { mut link, end } = opened;
         let (mut outbox, mut has_more, mut until, mut is_cut) = (VecDeque::new(), true, None, false);
         loop {
@@ -188,7 +195,8 @@ impl Session {
                     Some(Incoming::Message(message)) => self.arrived(message),
                     Some(Incoming::Stderr(bytes)) => self.backend.see_stderr(self.stream, &bytes),
                     Some(Incoming::Closed) => break,
-                    Some(Incoming::Failed(_)) => {
+                    Some(Incoming::Failed(why)) => {
+                        self.backend.failed(self.stream, &why);
                         is_cut = until.is_none();
                         break;
                     }

@@ -4,11 +4,12 @@
 //! In the stateless era a link has many clients. There a message goes to the request that it belongs to, or to nobody.
 
 use crate::protocol::revision::meta;
+use crate::transport::budget::{Budget, Share};
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use bytes::Bytes;
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -43,6 +44,10 @@ pub struct Streams {
     /// What was said, the oldest first.
     kept: VecDeque<Event>,
     kept_bytes: usize,
+    /// Its part of what is kept of all sessions.
+    share: Share,
+    /// Where parts for what waits come from.
+    budget: Option<Arc<Budget>>,
     /// Requests that were hung up on, and when.
     abandoned: Vec<(Asked, Instant)>,
     told: Vec<&'static str>,
@@ -143,7 +148,32 @@ impl Event {
 /// Into a stream.
 struct Sender {
     channel: mpsc::UnboundedSender<Event>,
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Waiting>,
+}
+
+/// How many bytes wait on a stream, and their part of what waits in all sessions.
+#[derive(Default)]
+struct Waiting(Mutex<(usize, Share)>);
+
+impl Waiting {
+    /// Takes so many bytes more in where there is room for them, or in any case; whether it did.
+    fn add(&self, bytes: usize, in_any_case: bool) -> bool {
+        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = waiting.saturating_add(bytes);
+        let has_room = share.hold(most) && (most <= MOST_BYTES || *waiting == 0);
+        if has_room || in_any_case {
+            *waiting = most;
+            return true;
+        }
+        let _ = share.hold(*waiting);
+        false
+    }
+
+    fn take(&self, bytes: usize) {
+        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = waiting.saturating_sub(bytes);
+        let _ = share.hold(*waiting);
+    }
 }
 
 /// What is said on a stream toward the client, in order.
@@ -153,20 +183,19 @@ pub struct Said {
     /// The number of the event behind which it begins.
     behind: u64,
     channel: mpsc::UnboundedReceiver<Event>,
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Waiting>,
     is_cut: Arc<AtomicBool>,
 }
 
 impl Sender {
     /// Says it where there is room; whether it did.
     fn offer(&self, event: Event) -> bool {
-        let waiting = self.waiting.load(Ordering::Acquire);
-        (waiting == 0 || waiting + event.message.len() <= MOST_BYTES) && self.give(event)
+        self.waiting.add(event.message.len(), false) && self.channel.send(event).is_ok()
     }
 
     /// Says it, whatever waits already; false where nobody reads any more.
     fn give(&self, event: Event) -> bool {
-        self.waiting.fetch_add(event.message.len(), Ordering::AcqRel);
+        self.waiting.add(event.message.len(), true);
         self.channel.send(event).is_ok()
     }
 }
@@ -175,7 +204,7 @@ impl Said {
     /// The next event; `None` at the end of the stream.
     pub async fn recv(&mut self) -> Option<Event> {
         let event = self.channel.recv().await?;
-        self.waiting.fetch_sub(event.message.len(), Ordering::AcqRel);
+        self.waiting.take(event.message.len());
         Some(event)
     }
 
@@ -207,6 +236,11 @@ impl Streams {
     /// No streams yet.
     pub fn new(is_resumable: bool) -> Self {
         Self { is_resumable, ..Self::default() }
+    }
+
+    /// The same, which keep and hold back no more than there is in all sessions.
+    pub fn within(is_resumable: bool, budget: &Arc<Budget>) -> Self {
+        Self { share: budget.share(), budget: Some(Arc::clone(budget)), ..Self::new(is_resumable) }
     }
 
     /// A POST with these requests: the stream of what is said to it, up to the last answer.
@@ -277,7 +311,8 @@ impl Streams {
 
     fn channel(&self, stream: u64, behind: u64) -> (Sender, Said) {
         let (sender, channel) = mpsc::unbounded_channel();
-        let (waiting, is_cut) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&self.is_cut));
+        let share = self.budget.as_ref().map(Budget::share).unwrap_or_default();
+        let (waiting, is_cut) = (Arc::new(Waiting(Mutex::new((0, share)))), Arc::clone(&self.is_cut));
         let said = Said { stream, behind, channel, waiting: Arc::clone(&waiting), is_cut };
         (Sender { channel: sender, waiting }, said)
     }
@@ -286,6 +321,7 @@ impl Streams {
     pub fn forget(&mut self, stream: u64) {
         self.kept.retain(|event| event.stream != stream);
         self.kept_bytes = self.kept.iter().map(|event| event.message.len()).sum();
+        let _ = self.share.hold(self.kept_bytes);
     }
 
     /// The client of a POST has gone, in the stateless era: what it still waited for.
@@ -425,7 +461,7 @@ impl Streams {
         self.kept_bytes += event.message.len();
         self.kept.push_back(event);
         let mut is_lost = false;
-        while (self.kept_bytes > MOST_BYTES || self.kept.len() > MOST_KEPT)
+        while (self.kept_bytes > MOST_BYTES || self.kept.len() > MOST_KEPT || !self.share.hold(self.kept_bytes))
             && let Some(oldest) = self.kept.pop_front()
         {
             self.kept_bytes -= oldest.message.len();

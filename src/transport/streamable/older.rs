@@ -43,7 +43,7 @@ impl Client {
                 return Err(format!("GET → {}, no stream of events", answer.status()));
             }
             let from = answer.endpoint.clone();
-            let mut events = answer.events();
+            let mut events = answer.events(self.limit);
             loop {
                 let block = events
                     .next()

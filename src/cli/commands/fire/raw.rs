@@ -122,7 +122,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
                 .hint("anything goes into a live session: --session NAME"));
         }
     };
-    let common = ServeCommon::listening(args.listening.clone(), args.client.timeout());
+    let common = ServeCommon::listening(args.listening.clone(), args.target.limits, args.client.timeout());
     let mut config = common.config();
     let Repeating { repeat, interval, .. } = args.repeating;
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));

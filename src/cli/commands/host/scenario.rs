@@ -42,8 +42,14 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
                 }
                 args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))
             };
-            let played =
-                play::play_real(&scenario, lay_over, (recording.recorder(), model), &mut onlook, context).await;
+            let played = play::play_real(
+                (&scenario, args.target.limits),
+                lay_over,
+                (recording.recorder(), model),
+                &mut onlook,
+                context,
+            )
+            .await;
             let (_, end) = recording.finish();
             Ok((played?, end.place()))
         })?

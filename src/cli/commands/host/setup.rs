@@ -18,7 +18,7 @@ use std::time::Duration;
 pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
-        named.push(hosting::named(word, context)?);
+        named.push(hosting::named(word, args.target.limits, context)?);
     }
     for (at, word) in args.builtin.iter().enumerate() {
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);

@@ -22,6 +22,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
+    let limit = args.target.limits.max_message;
     let carried = peer::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -36,7 +37,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         refusal::begin();
         let carried = tokio::select! {
-            carried = attached::run(link, std::io::stdin(), output, Some(&desk), taken) => carried,
+            carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {
@@ -45,6 +46,9 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         match carried {
             // The client has gone, which is how it ends.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                Err(CommandError::new(ErrorKind::Peer, error.to_string()))
+            }
             other => other.map_err(failed),
         }
     });

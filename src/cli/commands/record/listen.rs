@@ -95,8 +95,11 @@ async fn gateway(
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
-    let gateway =
-        Gateway::new(Arc::clone(&bridge) as Arc<dyn Backend>, args.listening.access(), args.listening.max_body);
+    let gateway = Gateway::new(
+        Arc::clone(&bridge) as Arc<dyn Backend>,
+        args.listening.access(),
+        args.listening.limit(args.target.limits),
+    );
     let shown = secrets::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,

@@ -7,19 +7,20 @@ use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::recording::Need;
+use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, refusal};
 use crate::drive::part::{self, Entered, Part, Told};
 use crate::drive::plays::{News, Plays};
-use crate::drive::server::read_messages;
 use crate::drive::sessions::Onlook;
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
 use crate::render::text;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
+use crate::transport::Link;
 use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::link::Served;
-use crate::transport::{Incoming, Link};
+use crate::transport::stdio::read_messages;
 use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ enum Format {
 pub fn run(
     path: &Path,
     args: &ScenarioArgs,
-    listening: &ListenOptions,
+    (listening, limits): (&ListenOptions, Limits),
     record: Option<&Path>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
@@ -81,8 +82,8 @@ pub fn run(
     let seeing = keep.clone();
     let onlook: Onlook = Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
     let report = match &listening.listen {
-        Some(listen) => play_listening(begin, onlook, (listen, listening), context),
-        None => listening::runtime()?.block_on(play_stdio(begin(), onlook)),
+        Some(listen) => play_listening(begin, onlook, (listen, listening, limits), context),
+        None => listening::runtime()?.block_on(play_stdio(begin(), limits, onlook)),
     };
     keep.iter().for_each(|keep| keep.finish(context));
     let (report, file) = (report?, path.display().to_string());
@@ -129,8 +130,8 @@ fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Pa
 }
 
 /// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
-async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> {
-    let (link, written) = standard_streams()?;
+async fn play_stdio(part: Part, limits: Limits, onlook: Onlook) -> Result<Report, CommandError> {
+    let (link, written) = standard_streams(limits)?;
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
     let entrance = Mutex::new(Some(entering));
@@ -158,13 +159,14 @@ async fn play_stdio(part: Part, onlook: Onlook) -> Result<Report, CommandError> 
 fn play_listening(
     begin: Box<dyn Fn() -> Part + Send + Sync>,
     onlook: Onlook,
-    (listen, options): (&str, &ListenOptions),
+    (listen, options, limits): (&str, &ListenOptions, Limits),
     context: &Context,
 ) -> Result<Report, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         let (plays, mut news) = Plays::start(begin, onlook);
-        let gateway = Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.max_body);
+        let gateway =
+            Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         let mut over = None;
@@ -215,11 +217,9 @@ fn oldest(news: &mut mpsc::UnboundedReceiver<News>) -> Option<Report> {
 /// This process's own standard input and output as a link; beside it the end of all that is written.
 ///
 /// Both directions have threads of their own: a host that does not read holds nothing else up.
-fn standard_streams() -> Result<(Link, oneshot::Receiver<()>), CommandError> {
+fn standard_streams(limits: Limits) -> Result<(Link, oneshot::Receiver<()>), CommandError> {
     let (link, Served { mut outgoing, incoming }) = Link::served();
-    let pass_on = move |message: Option<Vec<u8>>| {
-        drop(incoming.blocking_send(message.map_or(Incoming::Closed, Incoming::Message)));
-    };
+    let pass_on = move |came| drop(incoming.blocking_send(came));
     let (writes, written) = oneshot::channel::<()>();
     let write = move || {
         // Dropped after the last.
@@ -234,6 +234,8 @@ fn standard_streams() -> Result<(Link, oneshot::Receiver<()>), CommandError> {
     };
     let writer = std::thread::Builder::new().name("stdout".into());
     refusal::begin();
-    read_messages(std::io::stdin(), pass_on).and_then(|()| writer.spawn(write)).map_err(failed)?;
+    read_messages(std::io::stdin(), limits.max_message, "the host", pass_on)
+        .and_then(|()| writer.spawn(write))
+        .map_err(failed)?;
     Ok((link, written))
 }

@@ -46,6 +46,7 @@ pub fn run(
         lineage::text(tree, &context.printer.palette, &mut text);
         context.printer.line(text.trim_end())?;
     }
+    reels::tell_left_out(lineages.left_out(), &context.printer);
     if shown == 0 {
         context.printer.note("no server handed out a checkpoint");
     }

@@ -6,12 +6,17 @@ use serde_json::{Value, json};
 /// How many checkpoints of a feature set are kept.
 const MOST_CHECKPOINTS: usize = 4096;
 
+/// How many bytes of data they may have together (16 MiB); the oldest lose theirs.
+const MOST_DATA: usize = 16 << 20;
+
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 struct Checkpoint {
     parent: Option<String>,
     /// The whole state, where the server gave it.
     data: Option<Value>,
+    /// How many bytes that has as JSON.
+    bytes: usize,
 }
 
 /// One feature set's state.
@@ -67,12 +72,26 @@ impl Tree {
         if data.is_none() && state.get("data").is_some() {
             odd.push(format!("its data is larger than {} B and not kept", self.most_bytes));
         }
-        let found = Checkpoint { parent: parent.map(str::to_owned), data };
+        let bytes = data.as_ref().map_or(0, |data| data.to_string().len());
+        let found = Checkpoint { parent: parent.map(str::to_owned), data, bytes };
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.insert(checkpoint.to_owned(), found.clone());
         }
         self.current = Some((checkpoint.to_owned(), found));
+        self.shed_data();
         odd
+    }
+
+    /// Forgets the data of the oldest checkpoints where there is too much.
+    fn shed_data(&mut self) {
+        let Some(checkpoints) = &mut self.checkpoints else { return };
+        let mut left: usize = checkpoints.values().map(|found| found.bytes).sum();
+        while left > MOST_DATA {
+            let oldest = checkpoints.keys().find(|key| checkpoints.get(key).is_some_and(|found| found.data.is_some()));
+            let Some(found) = oldest.cloned().and_then(|key| checkpoints.get_mut(&key)) else { return };
+            left -= found.bytes;
+            (found.data, found.bytes) = (None, 0);
+        }
     }
 
     fn fits(&self, data: &Value) -> bool {
@@ -112,7 +131,7 @@ impl Tree {
 
     /// The server went back to a checkpoint, which it may call by another name now.
     pub fn rolled_back(&mut self, target: &str, named: &str) {
-        let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None });
+        let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None, bytes: 0 });
         if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| named != target) {
             let again = Checkpoint { parent: Some(target.to_owned()), ..found.clone() };
             checkpoints.insert(named.to_owned(), again);
@@ -206,5 +225,17 @@ mod tests {
         tree.take(&state("a", None, json!({"data": {"notes": []}})));
         assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
         assert!(tree.take(&state("c", Some("a"), add("two")))[0].contains("is not known"));
+    }
+
+    #[test]
+    fn the_oldest_lose_their_data_where_there_is_too_much() {
+        let mut tree = Tree::new(true, 1 << 20);
+        let text = "x".repeat((1 << 20) - 20);
+        for number in 0..20 {
+            tree.take(&json!({"checkpoint": format!("c{number}"), "data": {"n": text}}));
+        }
+        let has_data = |name: &str| tree.get(name).is_some_and(|found| found.data.is_some());
+        assert!(!has_data("c0") && !has_data("c3") && has_data("c4") && has_data("c19"));
+        assert!(tree.get("c0").is_some(), "they stay in the tree");
     }
 }

@@ -2,7 +2,7 @@ use super::super::SCHEMAS;
 use super::negotiated::{NOT_ENABLED, UNKNOWN_SET};
 use super::*;
 use crate::extension::server::Store;
-use crate::extension::server::notes::{KEPT, Notes};
+use crate::extension::server::notes::{KEPT, MOST_BYTES, MOST_NOTES, Notes};
 
 fn host(extra: &Value) -> Negotiated {
     let mut block = json!({"version": "0.4", "pushEvents": true, "inferenceRequest": {"streaming": true}});
@@ -86,26 +86,49 @@ fn what_it_words_fits_the_proposal() {
 #[test]
 fn notes_branch_after_a_rollback() {
     let mut notes = Notes::default();
-    let first = notes.add("a", &Value::Null, "chk_1".to_owned());
+    let first = notes.add("a", &Value::Null, "chk_1".to_owned()).expect("added");
     assert_eq!(first, json!({"checkpoint": "chk_1", "parent": null, "data": {"notes": [{"id": 1, "text": "a"}]}}));
-    let second = notes.add("b", &json!({"state": {"notes": [{"id": 1, "text": "a"}]}}), "chk_2".to_owned());
+    let second =
+        notes.add("b", &json!({"state": {"notes": [{"id": 1, "text": "a"}]}}), "chk_2".to_owned()).expect("added");
     assert_eq!(second["patch"], json!([{"op": "add", "path": "/notes/-", "value": {"id": 2, "text": "b"}}]));
     fits("State", &first);
     fits("State", &second);
     fits("state/rollback:result", &notes.rollback("chk_1").expect("kept"));
     assert_eq!(notes.texts(), ["a"]);
-    let branch = notes.add("c", &json!({"checkpoint": "chk_1"}), "chk_3".to_owned());
+    let branch = notes.add("c", &json!({"checkpoint": "chk_1"}), "chk_3".to_owned()).expect("added");
     assert_eq!((&branch["parent"], notes.texts()), (&json!("chk_1"), vec!["a", "c"]));
-    let foreign = notes.add("d", &json!({"state": {"notes": []}}), "chk_4".to_owned());
+    let foreign = notes.add("d", &json!({"state": {"notes": []}}), "chk_4".to_owned()).expect("added");
     assert_eq!(foreign["data"], json!({"notes": [{"id": 1, "text": "d"}]}));
     assert!(foreign.get("patch").is_none());
+}
+
+#[test]
+fn notes_are_bounded_in_number_and_in_bytes() {
+    let mut notes = Notes::default();
+    for number in 0..MOST_NOTES {
+        notes.add("n", &Value::Null, format!("chk_{number}")).expect("added");
+    }
+    let why = notes.add("n", &Value::Null, "chk_x".to_owned()).expect_err("refused");
+    assert!(why.contains("256 notes"), "{why}");
+    notes.rollback("chk_200").expect("kept");
+    notes.add("n", &Value::Null, "chk_y".to_owned()).expect("there is space again");
+    let long = "x".repeat(MOST_BYTES);
+    let brought = json!({"state": {"notes": [], "more": long}});
+    for (text, call) in [(long.as_str(), &Value::Null), ("n", &brought)] {
+        let why = notes.add(text, call, "chk_z".to_owned()).expect_err("refused");
+        assert!(why.contains("64 KiB"), "{why}");
+    }
+    let kept = json!({"state": {"notes": [{"id": 7, "text": "a"}], "more": true}});
+    let state = notes.add("b", &kept, "chk_z".to_owned()).expect("added");
+    let want = json!({"notes": [{"id": 7, "text": "a"}, {"id": 8, "text": "b"}], "more": true});
+    assert_eq!(state["data"].to_string(), want.to_string(), "members stay in their order");
 }
 
 #[test]
 fn pruned_checkpoints_are_not_found() {
     let mut notes = Notes::default();
     for number in 0..=KEPT {
-        notes.add("n", &Value::Null, format!("chk_{number}"));
+        notes.add("n", &Value::Null, format!("chk_{number}")).expect("added");
     }
     let refusal = notes.rollback("chk_0").expect_err("pruned");
     assert_eq!((refusal.code, refusal.data), (-32005, Some(json!({"checkpoint": "chk_0"}))));

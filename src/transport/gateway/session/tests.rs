@@ -1,5 +1,6 @@
 use super::*;
 use crate::transport::Link;
+use crate::transport::budget::Budget;
 use serde_json::Value;
 
 /// Everything passes and nothing is opened; what was made or lost is kept, in words.
@@ -33,7 +34,11 @@ fn session(id: &str) -> (Arc<Session>, Link, Arc<Through>) {
     let (link, theirs) = Link::pair();
     let opened = Opened { link, end: Box::pin(std::future::ready(())) };
     let backend = Arc::new(Through::default());
-    (Session::start(id.to_owned(), 1, opened, Arc::clone(&backend) as Arc<dyn Backend>), theirs, backend)
+    (
+        Session::start(id.to_owned(), 1, opened, Arc::clone(&backend) as Arc<dyn Backend>, &Budget::of_bytes(1 << 20)),
+        theirs,
+        backend,
+    )
 }
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -111,7 +116,8 @@ async fn a_connection_that_breaks_leaves_every_stream_cut_off_and_answers_nobody
     let (link, theirs) = Link::pair_ending(Incoming::Failed("cut".to_owned()));
     let opened = Opened { link, end: Box::pin(std::future::ready(())) };
     let backend = Arc::new(Through::default());
-    let session = Session::start("s".to_owned(), 1, opened, Arc::clone(&backend) as Arc<dyn Backend>);
+    let session =
+        Session::start("s".to_owned(), 1, opened, Arc::clone(&backend) as Arc<dyn Backend>, &Budget::of_bytes(1 << 20));
     let mut listener = session.listen().expect("the only one");
     let mut posted = post(&session, PING).await;
     drop(theirs);

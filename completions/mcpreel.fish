@@ -70,7 +70,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
@@ -79,6 +79,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l config -d 'An
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l server -d 'The server\'s name in that configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite the file'
@@ -107,6 +108,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l server -d 'The 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l insecure -d 'Do not check the server\'s certificate'
@@ -162,6 +164,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l force -d 'Send it even where the server did not subscribe'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l insecure -d 'Do not check the server\'s certificate'
@@ -196,6 +199,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l no-call -d 'Name the context tools, but do not call them'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l insecure -d 'Do not check the server\'s certificate'
@@ -220,7 +224,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l on-signal -d 'Only when the process gets SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -250,7 +255,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l preserve -d 'It outlives a compaction of the conversation'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l legacy -d 'In the older envelope: a log message with `_meta.harn.reminder`'
@@ -279,7 +285,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l on-signal -d 'Only when the process gets SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -313,6 +320,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l force -d 'Send it even where the server did not declare what takes it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l insecure -d 'Do not check the server\'s certificate'
@@ -350,6 +358,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l force -d 'Send it even where the server did not declare what takes it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l insecure -d 'Do not check the server\'s certificate'
@@ -374,7 +383,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l stream -d 'Have the answer streamed, where the host can'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l on-signal -d 'Only when the process gets SIGUSR1'
@@ -395,7 +405,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l on-signal -d 'Only when the process gets SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -425,7 +436,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l on-signal -d 'Only when the process gets SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -455,6 +467,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l force -d 'Send it even where the server did not declare what takes it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l insecure -d 'Do not check the server\'s certificate'
@@ -494,7 +507,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l url -d 'Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s H -l header -d 'A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l header-env -d 'A header whose value is in an environment variable (repeatable)' -r
@@ -504,6 +517,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l no-handshake -d 'Send it as the very first message to the server that is started'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l insecure -d 'Do not check the server\'s certificate'
@@ -559,6 +573,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l renew -d 'Subscribe again where the subscription expires'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l no-reconnect -d 'End where the connection is lost, with exit code 4. That is so in any case for a server\'s command, and with --record'
@@ -664,7 +679,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Draw 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or unix:PATH for lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-host -d 'A name beside those of this machine that `Host` may have (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-origin -d 'An origin beside this machine that browsers may come from (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'The longest body of a request' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners take is bounded by --max-message too' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -706,6 +722,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A se
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l session -d 'A live session: at its address where it listens, else in the connection of its client, beside that' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l trace -d 'Show what happens in the scenario, not only the report'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List what can be set, and its defaults'
@@ -730,6 +747,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l config -d 'A
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l server -d 'The server\'s name in that configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s e -l env -d 'Add to the server\'s environment (repeatable). The value is never written to a reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l session -d 'A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l check -d 'Check the file, and start nothing'
@@ -748,6 +766,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s o -l output -d 'Write the reel here, a stream for each session; by default among the recordings' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l format -d 'How to print' -r -f -a "human\t'A table'
 json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l max-message -d 'The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends its connection, with exit code 4 where there is no other. What `record` only passes on has no limit' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s v -l verbose -d 'Tell more on standard error; twice for more still'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l color -d 'When to colour output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'

@@ -13,7 +13,7 @@ pub mod sse;
 pub mod text;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
-pub use framing::{DEFAULT_FRAME_LIMIT, Frame, Framing, LineFramer, Messages, TooLong};
+pub use framing::{DEFAULT_FRAME_LIMIT, Frame, Framing, LineFramer, Messages, PIECE, TooLong};
 
 /// Which way a message went over a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

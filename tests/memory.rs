@@ -253,6 +253,21 @@ fn the_tap_passes_an_endless_line_on_and_records_it_in_fragments() {
     assert!(rules.contains(&json!("stream/not-checked")), "{rules:?}");
 }
 
+#[test]
+fn endless_lines_in_both_directions_take_no_more_than_one() {
+    const LENGTH: usize = 80_000_000;
+    let stage = Stage::new();
+    let say = format!("exec 3<&0; cat <&3 >/dev/null & head -c {LENGTH} /dev/zero | tr '\\0' x; echo; wait");
+    let said = vec![b'y'; LENGTH];
+    let (output, most) = watched(stage.mcpreel(&["record", "-o", "t.reel", "--", "sh", "-c", &say]), said.clone());
+    assert_eq!((output.code(), output.stdout.len()), (0, LENGTH + 1), "{}", output.err());
+    within("record", most, BASE + 72 * MIB);
+    assert!(
+        stage.cat("t.reel", "c2s") == said && stage.cat("t.reel", "s2c") == output.stdout,
+        "the reel has every byte"
+    );
+}
+
 /// Begins a POST of so many bytes and sends the first of them.
 fn begin_post(port: u16, length: usize, sent: usize) -> TcpStream {
     let mut stream = connect(port);

@@ -8,7 +8,7 @@ use super::queue::{Batch, Entry, Lane, OnOverload, Queue, Ready};
 use super::status::Status;
 use super::storage::{Loss, Sink, Store};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer};
+use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -50,7 +50,8 @@ pub struct RecorderOptions {
     pub header: FileHeader,
     /// The most bytes that wait between relay and recorder.
     pub queue_bytes: usize,
-    /// How long a frame may be that is recorded whole; a longer one is recorded in fragments.
+    /// How long a frame may be that is recorded whole, less what waits of one in the other direction; a longer one is
+    /// recorded in fragments.
     pub frame_limit: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
@@ -197,6 +198,8 @@ struct Work<T: Store> {
     /// A batch of more bytes is stored uncompressed, to catch up.
     hurry_above: usize,
     framers: [LineFramer; 2],
+    /// How many bytes of unfinished frames both directions keep together.
+    frame_limit: usize,
     /// What was said at the beginning of each stream that is open.
     streams: BTreeMap<u32, Vec<u8>>,
     /// When the last event came.
@@ -234,6 +237,7 @@ impl<T: Store> Work<T> {
             is_given_up: false,
             hurry_above: options.queue_bytes / 4 * 3,
             framers: [(); 2].map(|()| LineFramer::with_limit(options.frame_limit)),
+            frame_limit: options.frame_limit,
             streams: BTreeMap::new(),
             last_time: 0,
             pending_since: None,
@@ -322,6 +326,9 @@ impl<T: Store> Work<T> {
         run: impl FnOnce(&mut LineFramer, &mut dyn FnMut(Frame<'_>)),
     ) {
         let mut framer = std::mem::take(&mut self.framers[direction as usize]);
+        // Both directions share the limit, so that two endless lines take no more than one.
+        let waiting = self.framers[direction.reversed() as usize].pending();
+        framer.set_limit(self.frame_limit.saturating_sub(waiting).max(PIECE.min(self.frame_limit)));
         run(&mut framer, &mut |frame| {
             self.append(event(EventKind::Message, time, Flags::toward(direction), frame.framing, frame.payload));
         });

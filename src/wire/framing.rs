@@ -101,7 +101,7 @@ const LONGEST_BODY: usize = 1 << 30;
 pub const DEFAULT_FRAME_LIMIT: usize = 64 << 20;
 
 /// How long the fragments are that follow the first of a frame (4 MiB): nobody waits for its end any more.
-const PIECE: usize = 4 << 20;
+pub const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -130,6 +130,11 @@ impl LineFramer {
     /// A framer that gives out [`Framing::Fragment`] once a frame grows past `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self { carry: Vec::new(), state: State::Line, limit: limit.max(1), is_broken: false }
+    }
+
+    /// From now on, gives out fragments of a frame that grows past `limit` bytes.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit.max(1);
     }
 
     /// Takes the next chunk of the stream and hands each completed frame to `sink`.

@@ -81,7 +81,7 @@ pub static KNOBS: &[Knob] = &[
         "blacklist",
         Kind::Words,
         "",
-        "Scopes that are denied, whatever approves them: patterns, or SET=PATTERN",
+        "Scopes that are denied, whatever approves them: patterns, SET=PATTERN, or =PATTERN if it has a = of its own",
         "seed 002 §7.2 (C21)",
     ),
     knob(

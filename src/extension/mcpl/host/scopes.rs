@@ -47,8 +47,9 @@ impl Pattern {
     /// It is no such pattern.
     fn read(word: &str, is_regex: bool) -> Result<Self, String> {
         let (set, text) = match word.split_once('=') {
-            Some((set, text)) => (Some(set.to_owned()), text.to_owned()),
-            None => (None, word.to_owned()),
+            Some(("", text)) => (None, text.to_owned()),
+            Some((set, text)) if is_name(set) => (Some(set.to_owned()), text.to_owned()),
+            _ => (None, word.to_owned()),
         };
         let matcher = match is_regex {
             // By itself too: what it closes must be what it opens.
@@ -84,6 +85,12 @@ impl Pattern {
                 Matcher::Regex(regex) => regex.is_match(label),
             }
     }
+}
+
+/// Whether what stands before a `=` can be the name of a feature set. Else the `=` belongs to the pattern: a pattern that is
+/// taken for one of a set that does not exist would deny nothing.
+fn is_name(word: &str) -> bool {
+    word.chars().all(|found| found.is_alphanumeric() || matches!(found, '_' | '-' | '.' | ':' | '/'))
 }
 
 /// Whether every pattern of the lists is one.
@@ -287,6 +294,17 @@ mod tests {
             assert_ne!(verdict, Verdict::Approved, "{pattern}");
         }
         assert_eq!(told("mcpl.blacklist", "files=/etc/.*", "regex").0, Ok(()));
+    }
+
+    #[test]
+    fn c22_a_pattern_may_have_an_equals_sign() {
+        for (pattern, is_denied) in
+            [("files=.*", true), ("other=.*", false), (".*[?]token=.*", true), ("=key=.*", false), ("=.*key=.*", true)]
+        {
+            let scopes = scopes(&[("mcpl.blacklist", pattern), ("mcpl.patterns", "regex")]);
+            let verdict = scopes.judge("files", "/a?token=b&key=c");
+            assert_eq!(matches!(verdict, Verdict::Denied(_)), is_denied, "{pattern}: {verdict:?}");
+        }
     }
 
     #[test]

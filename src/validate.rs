@@ -171,6 +171,8 @@ impl Validator {
                 }
                 return;
             }
+            // What was said before is in another reel.
+            EventKind::Note if continues_another(event.payload) => return self.lose_track(),
             EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
@@ -267,6 +269,11 @@ fn read_head(payload: &[u8]) -> Option<Head> {
         names_session: value(http::SESSION_ID).is_some(),
         names_modern: value(http::PROTOCOL_VERSION).is_some_and(|(_, version)| is_modern(version)),
     })
+}
+
+/// Whether a note says that the reel continues another one.
+fn continues_another(note: &[u8]) -> bool {
+    ciborium::from_reader::<Value, _>(note).is_ok_and(|note| note["continues"].is_string())
 }
 
 /// Whether a message may stand first in a session: `initialize`, or any of the era that has no sessions.

@@ -319,6 +319,8 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
         until("the ping in the reel", || {
             session(stage.mcpreel(&["sessions"]), "s").filter(|session| session["messages"] == 2)
         });
+        let mut follower = stage.start(&["show", "--follow", "--session", "s", "--format", "json", "method:ping"]);
+        follower.line();
         match what {
             "folder" => std::fs::remove_dir_all(stage.path("in")).expect("removed"),
             "file" => std::fs::remove_file(stage.path("in/t.reel")).expect("removed"),
@@ -338,8 +340,19 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
             let found = session(stage.mcpreel(&["sessions"]), "s").expect("it lives");
             (found["recording"]["active"] == true && found["recording"]["problem"].is_string()).then_some(found)
         });
+        sent += 1;
+        client.send(&ping(sent));
+        client.line();
+        // Who follows the session goes on with the next reel.
+        let last = ping(sent)["id"].clone();
+        until("the follower has the last ping", || {
+            let event: Value = serde_json::from_str(&follower.line()).expect("JSON");
+            (event["message"]["id"] == last).then_some(())
+        });
         let output = client.end();
         assert_eq!(output.code(), 7, "{what}: {output:?}");
+        let followed = follower.end();
+        assert!(followed.err().contains("recording continues in"), "{what}: {followed:?}");
         let told = match what {
             "moved" => "was moved or replaced",
             "cut" => "was cut short",
@@ -358,6 +371,10 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
         assert_eq!(kinds[..2], ["stream-opened", "note"], "{what}: {kinds:?}");
         assert_eq!(kinds.last(), Some(&"stream-closed"));
         assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(told)), "{}", events[2]);
+        let report = stage.run(&["validate", name, "--format", "json"], "").json();
+        let errors =
+            report["findings"].as_array().expect("a list").iter().filter(|finding| finding["severity"] == "error");
+        assert_eq!(errors.count(), 0, "{what}: {report}");
         if what == "moved" {
             assert!(!kinds.contains(&"gap"), "nothing is lost: {kinds:?}");
             stage.ok(&["reel", "verify", "moved.reel"]);

@@ -135,6 +135,13 @@ impl Live {
         })
     }
 
+    /// The reel that it records to by now, if that is another file than this one (by device and inode).
+    pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
+        let info = control::info(&self.socket).ok()?;
+        let current = PathBuf::from(info.get("reel")?.as_str()?);
+        (super::reels::identity(&current)? != followed).then_some(current)
+    }
+
     /// Whether it lives still. A process that waits to be reaped does not, so its number tells nothing.
     pub fn lives(&self) -> bool {
         std::os::unix::net::UnixStream::connect(&self.socket).is_ok()

@@ -8,7 +8,7 @@ use crate::session::witness::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Hands every event of a reel over, payloads read ahead; damage is told on standard error. Whether there was any.
@@ -106,6 +106,11 @@ pub fn newest() -> Result<PathBuf, CommandError> {
         })
 }
 
+/// Which file is at a path: its device and inode. `None` where there is none.
+pub fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
 /// Opens the reel named, standard input for `-`, the newest recording for none.
 pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
     let path = match path {
@@ -129,7 +134,7 @@ pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader,
             return Ok((reader.following(), path));
         }
         printer.note(&format!(
-            "{} has no index: its recorder was killed; its last moments may be missing",
+            "{} has no usable index; if its recorder was killed, its last moments may be missing",
             path.display()
         ));
     }

@@ -5,8 +5,8 @@
 //!    Streams are lined up first, since how they interleave differs from run to run.
 //! 2. What belongs to a request (its progress, its cancellation) is aligned among what belongs to the request's partner.
 //! 3. What is left has moved, if it says the same as one left unit of the other side. Where several say the same, or
-//!    where it changed as well, it has moved only past messages that it was concurrent with. Everything else is on one
-//!    side only.
+//!    where it changed as well, it has moved only past messages that it was concurrent with, or past two others. Everything else is on
+//!    one side only.
 
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
@@ -29,6 +29,9 @@ const SAME_PARAMS: u8 = 2;
 
 /// The price of a pair that is very alike.
 const DETAIL: u8 = 5;
+
+/// How many units one may have moved past wherever it is.
+const SHORT: usize = 2;
 
 /// How many units before and after one are looked at for what is concurrent with it.
 const NEAR: usize = 64;
@@ -372,7 +375,10 @@ impl Alignment<'_> {
                 continue;
             }
             let chain = self.shifted(&same[&self.left.units[place].print.of_message()], place, other);
-            let chain = chain.filter(|chain| chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1)));
+            let chain = chain.filter(|chain| {
+                let short = if chain.len() == 1 { SHORT } else { 0 };
+                chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1, short))
+            });
             for (place, other) in chain.unwrap_or_default() {
                 self.pair(place, other);
             }
@@ -406,7 +412,7 @@ impl Alignment<'_> {
         for (place, other) in ground.nearest(&lonely_left, &lonely_right, |_, _| true) {
             let is_free = self.left.partner[place].is_none() && self.right.partner[other].is_none();
             if is_free
-                && ground.may_swap(self, place, other)
+                && ground.may_swap(self, place, other, SHORT)
                 && self.price(place, other, normaliser).is_some_and(|price| price <= DETAIL)
             {
                 self.pair(place, other);
@@ -559,12 +565,13 @@ impl Ground {
     }
 
     /// Whether a unit of the left may be one of the right because it is concurrent, on either side, with everything
-    /// between the two places.
-    fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize) -> bool {
+    /// between the two places, or because no more than `short` units are between them.
+    fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize, short: usize) -> bool {
         let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
             // The goal is the unit after which it would stand.
             let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
-            passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between))
+            passed.len() <= short
+                || (passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between)))
         };
         passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left])
     }

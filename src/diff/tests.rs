@@ -154,6 +154,36 @@ fn another_tool_or_direction_is_another_unit() {
 }
 
 #[test]
+fn a_call_that_changes_places_with_its_neighbour_is_the_same_call() {
+    let session = |words: &str| -> Vec<String> {
+        let calls = words
+            .split(' ')
+            .enumerate()
+            .flat_map(|(id, word)| [ask(id, "echo", json!({"message": word})), answer(id, text_result(word))]);
+        calls.collect()
+    };
+    let report = diff(&session("env hi sum image bye env"), &session("env sum hi image bye hi env"));
+    assert_eq!((report.only_left, report.only_right, report.changed, report.same), (0, 1, 0, 6), "{report:?}");
+    // Of equal calls, one that is far away is another one.
+    let report = diff(&session("hi a b c d e f hi g"), &session("a b c d e hi f hi g"));
+    assert_eq!((report.only_left, report.only_right), (1, 1), "{report:?}");
+}
+
+#[test]
+fn a_failing_call_among_equal_ones_is_reported_where_it_is() {
+    let session = |failing: u64| -> Vec<String> {
+        let calls = (0..20u64).flat_map(|id| {
+            let text = if id == failing { "no" } else { "yes" };
+            [ask(id, "poll", json!({})), answer(id, text_result(text))]
+        });
+        calls.collect()
+    };
+    let report = diff(&session(99), &session(3));
+    let places: Vec<_> = report.units.iter().map(|unit| unit.left.as_ref().zip(unit.right.as_ref())).collect();
+    assert!(matches!(&places[..], [Some((left, right))] if (left.seq, right.seq) == (6, 6)), "{report:?}");
+}
+
+#[test]
 fn leftovers_meet_by_likeness_in_order() {
     let call = |id: u64, city: &str| ask(id, "t", json!({"city": city, "days": 3, "unit": "C"}));
     let left = [ask(1, "t", json!({"q": "nothing alike"})), call(2, "Rome"), call(3, "Oslo")];

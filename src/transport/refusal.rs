@@ -13,7 +13,8 @@ const MOST_READ: usize = 256 << 10;
 const MOST_OF_HEADER: usize = 500;
 
 /// What to do about a server that wants to know who asks.
-pub const TOKEN_ADVICE: &str = "it wants a token: give one with -H 'Authorization: Bearer …' or in MCPREEL_TOKEN";
+pub const TOKEN_ADVICE: &str =
+    "it wants a token, and does not accept one that was given: -H 'Authorization: Bearer …' or MCPREEL_TOKEN sets it";
 
 /// What such an answer says. Its text has the status, the challenge and the beginning of the body, on one line and with
 /// control characters made visible.

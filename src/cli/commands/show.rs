@@ -14,7 +14,7 @@ use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelRea
 use crate::wire::MessageKind;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -179,7 +179,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
     let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
-    let source = if ahead {
+    let mut source = if ahead {
         let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
             .map_err(|error| CommandError::reading(&path, &error))?;
         show.form.work_aside(context, reader.returns())?;
@@ -187,21 +187,43 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     } else {
         Source::AsAsked(Box::new(reader))
     };
-    // A session that was killed writes no end; whether it lives tells where its reel ends.
-    let mut looked = Instant::now();
-    let goes_on = || {
-        let is_due = live.is_some() && looked.elapsed() >= LOOK_WHETHER_IT_LIVES;
-        if is_due {
-            looked = Instant::now();
-        }
-        args.follow && (!is_due || live.as_ref().is_some_and(Live::lives))
-    };
-    let damaged = show.run(source, &path, context, goes_on)? || start.after_wrong_index;
+    let (mut path, mut damaged) = (path, start.after_wrong_index);
+    let mut followed = reels::identity(&path).unwrap_or_default();
+    loop {
+        // A session that was killed writes no end; whether it lives tells where its reel ends. One that lives may have
+        // gone on in another reel.
+        let mut looked = Instant::now();
+        let goes_on = || {
+            let is_due = live.is_some() && looked.elapsed() >= LOOK_WHETHER_IT_LIVES;
+            if is_due {
+                looked = Instant::now();
+            }
+            args.follow
+                && (!is_due || live.as_ref().is_some_and(|live| live.lives() && live.other_reel(followed).is_none()))
+        };
+        damaged |= show.run(source, &path, context, goes_on)?;
+        let session = live.as_ref().filter(|_| args.follow && show.left != Some(0));
+        let Some(next) = session.and_then(|live| next_reel(live, followed)) else { break };
+        context.printer.note(&format!("recording continues in {}", next.display()));
+        followed = reels::identity(&next).unwrap_or_default();
+        (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
+    }
     show.form.finish(context)?;
     if let Some(why) = show.why_nothing().filter(|_| !damaged) {
         context.printer.note(&why);
     }
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Waits while a session lives until it records to another file than this one, which has ended or is gone.
+fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
+    while live.lives() {
+        if let Some(next) = live.other_reel(followed) {
+            return Some(next);
+        }
+        std::thread::sleep(FOLLOW_PAUSE);
+    }
+    None
 }
 
 /// The first word names a reel unless it is a filter's: a file that is there, `-`, or something ending in `.reel`.

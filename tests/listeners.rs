@@ -75,6 +75,8 @@ const HEADS: &[(&str, &str, u16)] = &[
     ("", "Host: localhost..\r\n", 400),
     ("", "Host: localhost:abc\r\n", 400),
     ("", "Host: localhost:99999\r\n", 400),
+    ("", "Host: 0.0.0.0\r\n", 403),
+    ("", "Host: [::]:80\r\n", 403),
     ("", "Host: evil.example@localhost\r\n", 400),
     ("http://evil.example", "Host: localhost\r\n", 403),
     ("http://evil.example", "Host: evil.example\r\n", 403),
@@ -251,10 +253,22 @@ fn a_session_that_listens_is_never_taken_away() {
     };
     let first = open().expect("a session");
     let stream = listen(&first);
-    let idle: Vec<String> = (1..100).map(|_| open().expect("a session")).collect();
+    let slow = open().expect("a session");
+    let ping = json!({"jsonrpc": "2.0", "id": 8, "method": "ping"}).to_string();
+    let mut arriving = Client::connect(address);
+    arriving.send(format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n\
+         Mcp-Session-Id: {slow}\r\nContent-Length: {}\r\n\r\n{}",
+        ping.len(),
+        &ping[..10]
+    ));
+    let idle: Vec<String> = (2..100).map(|_| open().expect("a session")).collect();
     let newest = open().expect("one that nobody uses makes room");
     assert_eq!((pings(&idle[0]), pings(&first), pings(&newest)), (404, 200, 200));
-    let streams: Vec<Client> = idle[1..].iter().chain([&newest]).map(|session| listen(session)).collect();
+    arriving.send(&ping[10..]);
+    assert_eq!(arriving.head().map(|head| head.status()), Some(200), "its request was on its way");
+    let in_use = idle[1..].iter().chain([&newest, &slow]);
+    let streams: Vec<Client> = in_use.map(|session| listen(session)).collect();
     let refused = open().expect_err("all are in use");
     assert!(refused.status == 503 && refused.body.contains("100 sessions are in use"), "{refused:?}");
     assert_eq!(pings(&first), 200);

@@ -339,6 +339,45 @@ fn notes_and_what_is_remembered_are_bounded() {
 }
 
 #[test]
+fn events_that_wait_and_messages_of_many_values_are_bounded() {
+    let stage = Stage::new();
+    let call = |id: usize, name: &str, arguments: Value| {
+        let params = json!({"name": name, "arguments": arguments});
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    };
+    let mut input = String::from(
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\
+         \"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}\n\
+         {\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+    );
+    for id in 1..=10 {
+        input += &call(
+            id,
+            "events_subscribe",
+            json!({"filter": {"eventTypes": ["a.*"]}, "delivery":
+            {"channels": ["cron"], "cronSchedule": {"expression": "0 0 1 1 *"}}}),
+        );
+    }
+    for id in 11..=50 {
+        let fired = json!({"kind": "event", "type": "a.b", "data": {"text": "z".repeat(1_000_000)}});
+        input += &call(id, "emit", fired);
+    }
+    input += &format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":51,\"method\":\"ping\",\"params\":{{\"x\":[{}0]}}}}\n",
+        "{},".repeat(8_000_000)
+    );
+    input += &call(52, "events_subscribe", json!({"filter": {"eventTypes": ["t".repeat(20_000)]}}));
+    let (output, most) = watched(stage.mcpreel(&["serve"]), input);
+    assert_eq!(output.code(), 0, "{}", output.err());
+    let said = output.out();
+    assert!(
+        said.contains("more than 524288 values") && said.contains("a filter has at most 16384 bytes"),
+        "{said:.3000}"
+    );
+    within("serve", most, BASE + 64 * MIB);
+}
+
+#[test]
 fn a_reel_of_many_streams_takes_no_more_than_one_of_a_thousand() {
     const STREAMS: usize = 30_000;
     let stage = Stage::new();

@@ -97,7 +97,10 @@ fn a_message_of_64_mib_passes() {
     let mut line = br#"{"jsonrpc":"2.0","id":1,"method":"big","params":{"text":""#.to_vec();
     line.resize((64 << 20) - 4, b'x');
     line.extend_from_slice(b"\"}}\n");
-    let stage = echoes(&line);
+    // As servers do, this one reads all of a message before it answers: both directions share what may be unfinished.
+    let (stage, tapped) = same_with_and_without(&sh("cat >got; cat got"), &line);
+    assert_same("what the client got", &tapped.stdout, &line);
+    assert_same("the reel, client to server", &stage.cat("t.reel", "c2s"), &line);
     assert_eq!(stage.info("t.reel")["methods"]["big"]["bytes"], (2 * ((64 << 20) - 1)) as u64);
 }
 

@@ -586,6 +586,8 @@ pub fn cut(mut text: String, most: usize) -> String {
     let whole = text.len();
     text.truncate(end);
     text.push_str(&format!("… [cut, {whole} bytes in all]"));
+    // A peer's long text must not stay in memory behind its beginning.
+    text.shrink_to_fit();
     text
 }
 

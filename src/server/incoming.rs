@@ -6,6 +6,7 @@ use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json as text};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,9 @@ impl Origin {
     }
 }
 
+/// How many values one message may have.
+const MOST_VALUES: usize = 1 << 19;
+
 /// Batches whose answers are being gathered.
 #[derive(Debug, Default)]
 pub struct Replies {
@@ -55,12 +59,19 @@ impl Server {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        match serde_json::from_slice(line) {
+        if !text::has_at_most(line, MOST_VALUES) {
+            let fault = format!("a message with more than {MOST_VALUES} values");
+            self.report(Report::Malformed { why: fault.clone() });
+            return self.refuse_unread(&invalid(&fault), None);
+        }
+        match serde_json::from_slice::<IgnoredAny>(line) {
             Err(error) => {
                 self.report(Report::Malformed { why: error.to_string() });
                 self.refuse_unread(&Refusal::new(errors::PARSE_ERROR, format!("Parse error: {error}")), None);
             }
-            Ok(Value::Array(items)) => self.take_batch(line.trim_ascii(), items.len()),
+            Ok(_) if line.trim_ascii_start().starts_with(b"[") => {
+                self.take_batch(line.trim_ascii(), text::items(line.trim_ascii()).count());
+            }
             Ok(_) => self.take_one(line, None),
         }
     }

@@ -53,7 +53,8 @@ impl Access {
 
     fn check_name(&self, host: &Authority, what: &str) -> Result<(), Refused> {
         let name = &host.name;
-        let is_address = name.parse::<IpAddr>().is_ok();
+        // A browser takes 0.0.0.0 for this machine, but for no origin of its own that it would name.
+        let is_address = name.parse::<IpAddr>().is_ok_and(|address| !address.is_unspecified());
         if is_address || host.is_local() || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
             return Ok(());
         }

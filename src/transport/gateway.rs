@@ -232,6 +232,7 @@ impl Gateway {
             Method::POST => {
                 // Its share is held until the message is on its way to the server.
                 let mut intake = self.intake();
+                let _arriving = self.session(&head.headers).ok().map(|session| session.awaits_body());
                 let body = body::read(body, &mut intake).await;
                 let mut message = body.map_err(|fault| plain(fault.status(), &fault.told(&intake)))?;
                 // A line is what the other side reads.

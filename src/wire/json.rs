@@ -374,6 +374,26 @@ fn unescape_lossy(inner: &[u8]) -> String {
     out
 }
 
+/// Whether JSON text has at most `most` values. A value takes many times its text in memory, so a short text of many
+/// values can take more than any limit in bytes allows.
+pub fn has_at_most(text: &[u8], most: usize) -> bool {
+    // Every value but the first of its list or object comes after a comma, which takes two bytes with it.
+    if text.len() <= most {
+        return true;
+    }
+    let (mut values, mut in_string, mut at) = (0, false, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    values <= most
+}
+
 /// Why some text is not JSON to the letter, as one sentence with the place in it.
 pub fn check(text: &[u8]) -> Result<(), String> {
     if let Err(error) = std::str::from_utf8(text) {

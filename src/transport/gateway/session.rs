@@ -9,7 +9,7 @@ use crate::transport::Incoming;
 use crate::transport::budget::{Budget, Receiver, Sender, queue};
 use crate::wire::Direction;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -28,10 +28,22 @@ pub struct Session {
     streams: Mutex<Streams>,
     /// When the client last asked for something.
     used: Mutex<Option<Instant>>,
+    /// How many messages of its client are on their way in.
+    arriving: AtomicUsize,
     closed: AtomicBool,
     /// Told when the session is to end, and when it has.
     ending: Notify,
     ended: Notify,
+}
+
+/// A message that is on its way in: as long as it is, its session is in use.
+pub struct Arriving(Arc<Session>);
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.0.is_used();
+        self.0.arriving.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// What a POST gets.
@@ -66,6 +78,7 @@ impl Session {
             streams: Mutex::new(Streams::within(!id.is_empty(), backlog)),
             id,
             used: Mutex::default(),
+            arriving: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
             ending: Notify::new(),
             ended: Notify::new(),
@@ -103,7 +116,13 @@ impl Session {
     /// Since when the client wants nothing and hears nothing; `None` where it does, also where an answer is owed to it
     /// for which it may come back.
     pub fn idle_since(&self) -> Option<Instant> {
-        self.used_last().filter(|_| self.lock().is_idle())
+        self.used_last().filter(|_| self.arriving.load(Ordering::Acquire) == 0 && self.lock().is_idle())
+    }
+
+    /// Keeps the session in use while a message to it comes in.
+    pub fn awaits_body(self: &Arc<Self>) -> Arriving {
+        self.arriving.fetch_add(1, Ordering::AcqRel);
+        Arriving(Arc::clone(self))
     }
 
     /// Since when the client is gone: it hears nothing, whether something is owed to it or not.

@@ -38,6 +38,8 @@ pub struct Event {
     pub id: String,
     /// As it is sent.
     pub value: Value,
+    /// The length of that as text.
+    pub bytes: usize,
 }
 
 impl Draft {
@@ -58,6 +60,7 @@ impl Draft {
         if self.event_type.is_empty() {
             return Err("an event needs a type".to_owned());
         }
-        Ok(Event { draft: self, id, value })
+        let bytes = value.to_string().len();
+        Ok(Event { draft: self, id, value, bytes })
     }
 }

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// How many bytes of events wait for one subscription (64 KiB), as JSON text.
+const MOST_HELD_BYTES: usize = 64 << 10;
+
 /// Where a subscription stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -116,14 +119,21 @@ impl Subscription {
         self.delivery.cron.is_some() || self.at.is_some()
     }
 
-    /// Keeps an event until its delivery. Answers with the oldest where that had to make room.
-    pub fn hold(&mut self, event: Event, most: usize, now: i64) -> Option<Event> {
+    /// Keeps an event until its delivery. Answers with those that had to make room: the oldest, or the event itself if
+    /// it is longer than all that is kept.
+    pub fn hold(&mut self, event: Event, most: usize, now: i64) -> Vec<Event> {
+        let mut gone = Vec::new();
         self.held.push_back(event);
-        let oldest = if self.held.len() > most { self.held.pop_front() } else { None };
+        let mut bytes: usize = self.held.iter().map(|event| event.bytes).sum();
+        while self.held.len() > most || bytes > MOST_HELD_BYTES {
+            let Some(oldest) = self.held.pop_front() else { break };
+            bytes -= oldest.bytes;
+            gone.push(oldest);
+        }
         if self.fires.is_none() {
             self.set_fires(now);
         }
-        oldest
+        gone
     }
 
     /// Finds when the schedule fires next, if anything waits for it.

@@ -248,8 +248,8 @@ impl Subscriptions {
             }
             if known.gathers() {
                 held.push(known.id.clone());
-                let oldest = known.hold(event.clone(), self.settings.most_kept, now);
-                acts.extend(oldest.map(|oldest| dropped(&known.id, &oldest, "full")));
+                let gone = known.hold(event.clone(), self.settings.most_kept, now);
+                acts.extend(gone.iter().map(|event| dropped(&known.id, event, "full")));
             }
         }
         acts.push(Act::Report(json!({"report": "published", "event_id": event.id, "event_type": draft.event_type,
@@ -345,8 +345,14 @@ fn subscription_id(arguments: &Value) -> &str {
     arguments.get("subscriptionId").and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The longest filter of a subscription, as JSON text.
+const LONGEST_FILTER: usize = 16 << 10;
+
 fn read_filter(arguments: &Value) -> Result<Option<Filter>, String> {
     let Some(given) = arguments.get("filter") else { return Ok(None) };
+    if given.to_string().len() > LONGEST_FILTER {
+        return Err(format!("a filter has at most {LONGEST_FILTER} bytes"));
+    }
     let filter: Filter = serde_json::from_value(given.clone()).map_err(|error| format!("filter: {error}"))?;
     match filter.odd_pattern() {
         Some(pattern) => Err(format!("type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards")),

@@ -69,6 +69,8 @@ pub struct ClientConfig {
     pub request_timeout: Duration,
     /// Join a connection that others have opened, instead of opening one.
     pub join: Option<Joined>,
+    /// How many values a message of the server may have, where they are all looked into.
+    pub most_values: usize,
 }
 
 /// A connection that is open already, between others.
@@ -95,6 +97,7 @@ impl ClientConfig {
             probe_timeout: Duration::from_secs(2),
             request_timeout: Duration::from_secs(30),
             join: None,
+            most_values: usize::MAX,
         }
     }
 }
@@ -355,6 +358,9 @@ impl ClientEngine {
 
     /// Takes one message of the server in.
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
+        if !json::has_at_most(bytes, self.config.most_values) {
+            return self.refuse_values(now, bytes);
+        }
         let mut out = Vec::new();
         let envelope = Envelope::scan(bytes);
         if envelope.kind == MessageKind::Batch {
@@ -366,6 +372,16 @@ impl ClientEngine {
             self.take(now, bytes, &envelope, &mut out);
         }
         out
+    }
+
+    /// A message has more values than are looked into: what it answers fails, and anything else is passed over.
+    fn refuse_values(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
+        let why = format!("the server sent a message of more than {} values", self.config.most_values);
+        let envelope = Envelope::scan(bytes);
+        match (envelope.kind, envelope.id) {
+            (MessageKind::Result | MessageKind::Error, Some(id)) => self.undelivered(now, id.0, &why, None),
+            _ => vec![Output::Noise { message: why.into_bytes() }],
+        }
     }
 
     /// The moment to call [`Self::wake`] at, if nothing comes in before.

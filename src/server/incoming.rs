@@ -35,9 +35,6 @@ impl Origin {
     }
 }
 
-/// How many values one message may have.
-const MOST_VALUES: usize = 1 << 19;
-
 /// Batches whose answers are being gathered.
 #[derive(Debug, Default)]
 pub struct Replies {
@@ -59,8 +56,8 @@ impl Server {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if !text::has_at_most(line, MOST_VALUES) {
-            let fault = format!("a message with more than {MOST_VALUES} values");
+        if !text::has_at_most(line, text::MOST_VALUES) {
+            let fault = format!("a message with more than {} values", text::MOST_VALUES);
             self.report(Report::Malformed { why: fault.clone() });
             return self.refuse_unread(&invalid(&fault), None);
         }

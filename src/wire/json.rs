@@ -374,6 +374,9 @@ fn unescape_lossy(inner: &[u8]) -> String {
     out
 }
 
+/// How many values a message may have, where all of them are taken into memory.
+pub const MOST_VALUES: usize = 1 << 19;
+
 /// Whether JSON text has at most `most` values. A value takes many times its text in memory, so a short text of many
 /// values can take more than any limit in bytes allows.
 pub fn has_at_most(text: &[u8], most: usize) -> bool {
@@ -405,6 +408,15 @@ pub fn check(text: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (text, values) in [("[]", 1), ("[1,2,3]", 3), (r#"{"a":{"b":[1]}}"#, 3), (r#"["a,[{\",,",2]"#, 2)] {
+            let padded = format!("{text}{}", " ".repeat(20));
+            assert!(has_at_most(padded.as_bytes(), values), "{text}");
+            assert!(!has_at_most(padded.as_bytes(), values - 1), "{text}");
+        }
+    }
 
     #[test]
     fn the_beginning_of_a_string_is_that_of_the_whole() {

@@ -7,7 +7,7 @@ use crate::extension::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUs
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::Waiting;
 use crate::protocol::{Era, Sender, errors};
-use crate::wire::{Envelope, MessageKind};
+use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -82,6 +82,7 @@ impl Server {
             None => client.capabilities.clone(),
         };
         let is_joined = client.join.is_some();
+        client.most_values = text::MOST_VALUES;
         let mut client = ClientEngine::new(client);
         for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
             // What should have no id may come with one: its room hears of it, and it is refused here.

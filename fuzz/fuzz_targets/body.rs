@@ -19,8 +19,8 @@ fuzz_target!(|data: &[u8]| {
 
 fn reading(how: u8) -> Reading {
     match how & 3 {
-        0 => Reading::of(Some("application/json"), true),
-        1 => Reading::of(Some("text/event-stream"), true),
+        0 => Reading::of(Some("application/json"), true, None),
+        1 => Reading::of(Some("text/event-stream"), true, None),
         2 => Reading::frames(Role::Client),
         _ => Reading::frames(Role::Server),
     }

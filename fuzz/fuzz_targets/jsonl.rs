@@ -30,7 +30,7 @@ fn export(reel: &[u8]) -> Vec<u8> {
     while let Some(item) = reader.next().expect("memory reads") {
         let Item::Block(block) = item else { panic!("an own reel is damaged: {item:?}") };
         for event in block.events() {
-            write_event(&event, reader.header().created, &mut line);
+            write_event(&event, reader.header().created, &mut line).expect("a Vec takes all");
             out.extend_from_slice(&line);
         }
     }

@@ -4,17 +4,25 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::render::line::visible_text;
+use mcpreel::render::outlet::Outlet;
 use mcpreel::render::pretty::{Layout, pretty};
 use mcpreel::wire::json;
 
 /// A line begins with so much space at most.
 const WIDEST: usize = 512;
 
+fn laid_out(text: &[u8], layout: &Layout) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut out = Outlet::new(&mut bytes);
+    pretty(text, layout, &mut out);
+    out.flush().expect("memory takes all");
+    drop(out);
+    bytes
+}
+
 fuzz_target!(|text: &[u8]| {
-    let mut out = Vec::new();
-    pretty(text, &Layout { fold: Some(12), ..Layout::default() }, &mut out);
-    out.clear();
-    pretty(text, &Layout::default(), &mut out);
+    laid_out(text, &Layout { fold: Some(12), ..Layout::default() });
+    let out = laid_out(text, &Layout::default());
     assert!(out.len() <= (text.len() + 1) * WIDEST);
     assert!(!String::from_utf8_lossy(&out).contains(|found: char| found.is_control() && found != '\n'));
     if json::check(text).is_ok() {

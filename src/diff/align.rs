@@ -153,7 +153,8 @@ pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> 
     let is_swapped = tokens(&left) > tokens(&right);
     let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let streams = partner_streams(&left, &right);
-    let twins = twins(&left, &right);
+    let counts = count_messages(left.units, right.units);
+    let twins = counts.iter().filter(|(_, count)| **count == [1, 1]).map(|(message, _)| *message).collect();
     let mut it = Alignment {
         left,
         right,
@@ -165,7 +166,7 @@ pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> 
         is_swapped,
     };
     it.lined_up = it.line_up();
-    it.candidates = it.find_candidates();
+    it.candidates = it.find_candidates(&counts);
     it
 }
 
@@ -196,7 +197,7 @@ impl Alignment<'_> {
     }
 
     /// What the units say that have no equal where they stand, or that there are more of on one side.
-    fn find_candidates(&self) -> HashMap<Message, Candidate> {
+    fn find_candidates(&self, counts: &HashMap<Message, [usize; 2]>) -> HashMap<Message, Candidate> {
         let [left, right] = &self.lined_up;
         let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
         let mut is_equal = [vec![false; left.len()], vec![false; right.len()]];
@@ -208,7 +209,8 @@ impl Alignment<'_> {
             let places = places.iter().zip(is_equal).filter(|(_, is_equal)| !**is_equal);
             places.map(|(place, _)| reel.units[*place].print.of_message()).collect()
         };
-        let mut wanted = unbalanced(self.left.units, self.right.units);
+        let unbalanced = counts.iter().filter(|(_, [left, right])| left != right);
+        let mut wanted: HashSet<Message> = unbalanced.map(|(message, _)| *message).collect();
         wanted.extend(others(left, &is_equal[0], &self.left));
         wanted.extend(others(right, &is_equal[1], &self.right));
         let mut found = HashMap::new();
@@ -470,24 +472,12 @@ fn unique(
     found
 }
 
-/// What exactly one unit of either side says.
-fn twins(left: &Reel<'_>, right: &Reel<'_>) -> HashSet<Message> {
-    let counts = |reel: &Reel<'_>| {
-        let mut counts: HashMap<Message, usize> = HashMap::new();
-        reel.units.iter().for_each(|unit| *counts.entry(unit.print.of_message()).or_default() += 1);
-        counts
-    };
-    let on_right = counts(right);
-    let on_left = counts(left).into_iter();
-    on_left.filter(|(message, count)| *count == 1 && on_right.get(message) == Some(&1)).map(|it| it.0).collect()
-}
-
-/// What is said more often on one side.
-fn unbalanced(left: &[Unit], right: &[Unit]) -> HashSet<Message> {
-    let mut more: HashMap<Message, isize> = HashMap::new();
-    left.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() += 1);
-    right.iter().for_each(|unit| *more.entry(unit.print.of_message()).or_default() -= 1);
-    more.into_iter().filter(|(_, count)| *count != 0).map(|(message, _)| message).collect()
+/// How many units of the left and of the right say the same.
+fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]> {
+    let mut counts: HashMap<Message, [usize; 2]> = HashMap::new();
+    left.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[0] += 1);
+    right.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[1] += 1);
+    counts
 }
 
 /// The streams of a recording, in the order in which they began.

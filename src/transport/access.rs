@@ -53,7 +53,7 @@ impl Access {
 
     fn check_name(&self, host: &Authority, what: &str) -> Result<(), Refused> {
         let name = &host.name;
-        // A browser takes 0.0.0.0 for this machine, but for no origin of its own that it would name.
+        // A browser connects 0.0.0.0 to this machine, and does not say there which site a request comes from.
         let is_address = name.parse::<IpAddr>().is_ok_and(|address| !address.is_unspecified());
         if is_address || host.is_local() || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
             return Ok(());

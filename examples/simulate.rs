@@ -1,10 +1,10 @@
 //! Plays a scenario in virtual time and tells what came of it, and how fast: `cargo run --release --example simulate
 //! -- FILE`. Exit code 1 where an expectation failed.
 
-use mcpreel::drive::simulate::{Around, simulate};
 use mcpreel::host::engine::ModelReply;
 use mcpreel::render::scenario;
 use mcpreel::render::style::Palette;
+use mcpreel::runtime::simulate::{Around, simulate};
 use mcpreel::scenario::{Scenario, Seen};
 use std::error::Error;
 use std::io::Write;

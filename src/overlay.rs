@@ -7,13 +7,13 @@
 //!
 //! Never: tokio, sockets, files, clocks, printing. Times count from when it was made and come with each input.
 
-mod asking;
+mod added_tools;
 mod client;
 mod conversation;
+mod embedded_server;
 mod format;
-mod graft;
-mod guest;
-mod listing;
+mod json_splice;
+mod own_requests;
 mod plan;
 mod server;
 mod template;
@@ -24,12 +24,12 @@ mod triggers;
 pub use format::schema;
 pub use plan::Plan;
 
-use crate::extension::recent::Recent;
+use crate::proposals::recent::Recent;
 use crate::wire::{Direction, Id, IdKey};
-use asking::{Asking, Purpose};
+use added_tools::Listing;
 use conversation::Conversing;
-use guest::{Guest, failed};
-use listing::Listing;
+use embedded_server::{Guest, failed};
+use own_requests::{Asking, Purpose};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

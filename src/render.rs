@@ -8,7 +8,7 @@ pub mod host;
 pub mod junit;
 pub mod line;
 pub mod lineage;
-pub mod outlet;
+pub mod output_buffer;
 pub mod pretty;
 pub mod progress;
 pub mod rows;

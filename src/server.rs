@@ -6,33 +6,33 @@
 //!
 //! Never: names of proposals, tokio, sockets, clocks, printing.
 
-mod catalog;
 mod config;
 mod connection;
+mod content;
 mod deferred;
-mod errands;
 mod fire;
 mod handshake;
 mod incoming;
+mod io_requests;
 mod methods;
 mod outgoing;
+mod proposals;
 mod report;
-mod rooms;
 mod timers;
 mod tools;
 
 pub use config::{Config, Plan};
-pub use errands::{Errand, Outside, Task};
 pub use fire::Fired;
+pub use io_requests::{Errand, Outside, Task};
 pub use report::{Output, Report};
 
-use crate::extension::server::ServerCx;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::server::ServerCx;
+use crate::proposals::{Extension, REGISTRY};
 use crate::protocol::Revision;
 use connection::Connection;
-use errands::Errands;
 use incoming::Replies;
-use rooms::Rooms;
+use io_requests::Errands;
+use proposals::Rooms;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;

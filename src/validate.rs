@@ -23,8 +23,8 @@ mod turns;
 
 pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 
-use crate::extension::recent::Recent;
-use crate::extension::{REGISTRY, Rule};
+use crate::proposals::recent::Recent;
+use crate::proposals::{REGISTRY, Rule};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};

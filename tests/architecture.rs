@@ -11,30 +11,34 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("trace", &["wire"]),
     ("protocol", &["wire"]),
-    ("extension", &["wire", "protocol"]),
-    ("session", &["wire", "trace", "protocol", "extension"]),
-    ("validate", &["wire", "trace", "protocol", "extension", "session"]),
-    ("diff", &["wire", "trace", "protocol", "extension", "session"]),
-    ("host", &["wire", "protocol", "extension"]),
-    ("server", &["wire", "protocol", "extension"]),
-    ("scenario", &["wire", "trace", "extension", "session", "host", "server"]),
-    ("overlay", &["wire", "protocol", "extension", "server", "scenario"]),
-    ("survive", &["wire", "protocol", "extension", "server"]),
-    ("transport", &["wire", "protocol"]),
-    ("tap", &["wire", "trace", "protocol", "transport"]),
-    ("drive", &["wire", "extension", "host", "server", "scenario", "overlay", "survive", "transport"]),
-    ("exchange", &["wire", "trace"]),
-    ("render", &["wire", "extension", "host", "validate", "diff", "scenario"]),
+    ("proposals", &["wire", "protocol"]),
+    ("session", &["wire", "trace", "protocol", "proposals"]),
+    ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
+    ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
+    ("host", &["wire", "protocol", "proposals"]),
+    ("server", &["wire", "protocol", "proposals"]),
+    ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
+    ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
+    ("probe", &["wire", "protocol", "proposals", "server"]),
+    ("redact", &[]),
+    ("config", &["redact"]),
+    ("process", &["wire"]),
+    ("transport", &["wire", "protocol", "process"]),
+    ("sessions", &["wire", "trace", "protocol", "process", "transport", "record"]),
+    ("record", &["wire", "trace", "protocol", "redact", "process", "transport", "sessions"]),
+    ("runtime", &["wire", "proposals", "host", "server", "scenario", "overlay", "probe", "process", "transport"]),
+    ("formats", &["wire", "trace"]),
+    ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
 ];
 
 /// The only homes of the runtime.
-const TOKIO: &[&str] = &["transport", "tap", "drive", "cli"];
+const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
 /// The only homes of clocks. `render` may time its own progress bar.
-const CLOCKS: &[&str] = &["tap", "transport", "drive", "cli", "render"];
+const CLOCKS: &[&str] = &["record", "transport", "process", "sessions", "runtime", "cli", "render"];
 
-/// Where a proposal's room may be named outside `extension`; everything else, `server` too, asks the registry.
-const NAME_ROOMS: &[&str] = &[
+/// Where one proposal may be named outside `proposals`; everything else, `server` too, asks the registry.
+const NAME_PROPOSALS: &[&str] = &[
     "host/fire_user_message",
     "overlay/conversation",
     "cli/commands/fire",
@@ -288,25 +292,25 @@ fn complain(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-fn rooms() -> BTreeSet<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/extension");
+fn proposal_folders() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/proposals");
     std::fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
-        // What stands beside the rooms, such as the frame of their server sides, has no schema of its own.
+        // What stands beside the proposals, such as the frame of their server sides, has no schema of its own.
         .filter(|path| path.join("schema.json").is_file())
         .map(|path| path.file_name().and_then(|name| name.to_str()).expect("a plain name").to_owned())
         .collect()
 }
 
-/// Words of one room that the built-in server must not know: its methods, its tools, its capabilities' places.
-fn words_of_rooms() -> BTreeSet<&'static str> {
-    let rooms = mcpreel::extension::REGISTRY.iter().map(|room| room.descriptor());
-    rooms
-        .flat_map(|room| {
-            let methods = room.methods.iter().map(|spec| spec.name);
-            let places = room.places.iter().flat_map(|place| place.path).copied();
-            methods.chain(room.tools.iter().copied()).chain(places).chain([room.name])
+/// Words of one proposal that the built-in server must not know: its methods, its tools, its capabilities' places.
+fn words_of_proposals() -> BTreeSet<&'static str> {
+    let proposals = mcpreel::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor());
+    proposals
+        .flat_map(|proposal| {
+            let methods = proposal.methods.iter().map(|spec| spec.name);
+            let places = proposal.places.iter().flat_map(|place| place.path).copied();
+            methods.chain(proposal.tools.iter().copied()).chain(places).chain([proposal.name])
         })
         .filter(|word| *word != "experimental" && *word != "_meta")
         .collect()
@@ -365,19 +369,20 @@ fn modules_use_only_what_they_may() {
 }
 
 #[test]
-fn rooms_do_not_know_each_other() {
-    let rooms = rooms();
-    assert!(rooms.len() >= 5, "{rooms:?}");
+fn proposals_do_not_use_each_other() {
+    let proposals = proposal_folders();
+    assert!(proposals.len() >= 5, "{proposals:?}");
     let mut faults = Vec::new();
-    for source in sources().iter().filter(|source| source.top() == "extension" && source.module.len() > 1) {
+    for source in sources().iter().filter(|source| source.top() == "proposals" && source.module.len() > 1) {
         let own = &source.module[1];
-        if !rooms.contains(own) {
+        if !proposals.contains(own) {
             continue;
         }
-        for other in rooms.iter().filter(|room| *room != own) {
-            let named = references(source).iter().any(|path| path[0] == "extension" && path.get(1) == Some(other));
+        for other in proposals.iter().filter(|proposal| *proposal != own) {
+            let named = references(source).iter().any(|path| path[0] == "proposals" && path.get(1) == Some(other));
             if named || !source.lines_with(&format!("{other}::")).is_empty() {
-                faults.push(format!("src/{}: the room `{own}` names the room `{other}`", source.path.display()));
+                faults
+                    .push(format!("src/{}: the proposal `{own}` names the proposal `{other}`", source.path.display()));
             }
         }
     }
@@ -385,15 +390,15 @@ fn rooms_do_not_know_each_other() {
 }
 
 #[test]
-fn few_places_name_a_room() {
-    let rooms = rooms();
+fn few_places_name_a_proposal() {
+    let proposals = proposal_folders();
     let mut faults = Vec::new();
-    for source in sources().iter().filter(|source| source.top() != "extension") {
+    for source in sources().iter().filter(|source| source.top() != "proposals") {
         let module = source.module.join("/");
-        let may = NAME_ROOMS.iter().any(|place| module == *place || module.starts_with(&format!("{place}/")));
+        let may = NAME_PROPOSALS.iter().any(|place| module == *place || module.starts_with(&format!("{place}/")));
         let named = references(source)
             .into_iter()
-            .find(|path| path[0] == "extension" && path.get(1).is_some_and(|name| rooms.contains(name)));
+            .find(|path| path[0] == "proposals" && path.get(1).is_some_and(|name| proposals.contains(name)));
         if let (Some(path), false) = (named, may) {
             faults.push(format!("src/{}: names `{}`; ask the registry", source.path.display(), path.join("::")));
         }
@@ -403,13 +408,13 @@ fn few_places_name_a_room() {
 
 #[test]
 fn the_built_in_server_speaks_no_proposals_words() {
-    let words = words_of_rooms();
+    let words = words_of_proposals();
     assert!(words.contains("push/event") && words.contains("conversationEvents") && words.contains("mcpe"));
     let mut faults = Vec::new();
     for source in sources().iter().filter(|source| source.top() == "server") {
         let text = without_tests(&source.text);
         for word in words.iter().filter(|word| text.contains(&format!("\"{word}\""))) {
-            faults.push(format!("src/{}: says {word:?}, which is a room's", source.path.display()));
+            faults.push(format!("src/{}: says {word:?}, which belongs to a proposal", source.path.display()));
         }
     }
     complain(&faults);

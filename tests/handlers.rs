@@ -10,7 +10,7 @@ mod common;
 mod web;
 
 use common::{BINARY, Live, Stage, lives, until};
-use mcpreel::transport::keeper::can_confine;
+use mcpreel::process::supervisor::can_confine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;

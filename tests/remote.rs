@@ -11,7 +11,7 @@ mod web;
 use common::{Output, Stage, finish, until};
 use futures_util::{SinkExt, StreamExt};
 use hyper::http::request;
-use mcpreel::transport::http::{Seen, Watch};
+use mcpreel::transport::client::http::{Seen, Watch};
 use mcpreel::transport::{Incoming, Onlookers, Remote};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -2,9 +2,9 @@
 //! the same each time.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 
-use mcpreel::drive::simulate::{Around, simulate};
-use mcpreel::extension::Severity;
 use mcpreel::host::engine::ModelReply;
+use mcpreel::proposals::Severity;
+use mcpreel::runtime::simulate::{Around, simulate};
 use mcpreel::scenario::{self, Report, Scenario, Seen};
 use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
 use mcpreel::validate::{Options, Validator};

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::http::body::{Piece, Reading};
-use mcpreel::tap::http::coding::Decoder;
+use mcpreel::record::http::body::{Piece, Reading};
+use mcpreel::record::http::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// A decoder gives out so much, or so many times what it took.

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::answers::Answers;
-use mcpreel::tap::control::{Control, Heard, Put, Session};
-use mcpreel::transport::control::connect;
+use mcpreel::sessions::answers::Answers;
+use mcpreel::sessions::control::{Control, Heard, Put, Session};
+use mcpreel::sessions::sockets::connect;
 use mcpreel::wire::Direction;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Write};

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::http::cut::{Cut, Events, Frames};
-use mcpreel::tap::inject::{is_ours, may_be_answer, request_id};
-use mcpreel::tap::sieve::{Piece, Sieve};
+use mcpreel::record::http::boundary::{Cut, Events, Frames};
+use mcpreel::sessions::injection::{is_ours, may_be_answer, request_id};
+use mcpreel::record::answer_filter::{Piece, Sieve};
 
 fuzz_target!(|data: &[u8]| {
     let [how, chunk, stream @ ..] = data else { return };

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::extension::host::{Agent, Inferred, ServerId};
+use mcpreel::proposals::host::{Agent, Inferred, ServerId};
 use mcpreel::host::client::{ClientConfig, EraChoice};
 use mcpreel::host::engine::{Host, HostConfig, ModelReply, Order, Output, ServerConfig, ToolCall, policies};
 use mcpreel::wire::Direction;

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::render::line::visible_text;
-use mcpreel::render::outlet::Outlet;
+use mcpreel::render::output_buffer::Outlet;
 use mcpreel::render::pretty::{Layout, pretty};
 use mcpreel::wire::json;
 

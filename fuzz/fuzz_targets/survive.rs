@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::survive::{Course, End, Order, Plan, Settings};
+use mcpreel::probe::{Course, End, Order, Plan, Settings};
 use mcpreel_fuzz::{assert_rests, steps};
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::session::audit::Audit;
-use mcpreel::session::lineages::Lineages;
+use mcpreel::session::checkpoint_trees::Lineages;
 use mcpreel::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 

@@ -3,9 +3,9 @@
 use super::error::{CommandError, ErrorKind};
 use super::printer::note;
 use super::target::span;
-use crate::drive::chores::{Chores, Options};
-use crate::extension::server::chore::{Kind, Permits, Secret};
-use crate::transport::keeper;
+use crate::process::supervisor;
+use crate::proposals::server::handler_job::{Kind, Permits, Secret};
+use crate::runtime::handler_runner::{Chores, Options};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -81,7 +81,7 @@ impl HandlerArgs {
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
         let has_scripts = self.allowed.contains(&KindArg::Bash);
-        if has_scripts && !keeper::can_confine() {
+        if has_scripts && !supervisor::can_confine() {
             note(
                 "this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes; one that \
                  kills its supervisor can use the control sockets of your sessions",
@@ -90,7 +90,7 @@ impl HandlerArgs {
         let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
-        keeper::hide()
+        supervisor::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
         let chores = Chores::new(Options { shell, program, is_program_bare: has_scripts, folder, secrets: values });

@@ -11,24 +11,24 @@ pub mod session;
 pub mod verdict;
 
 use super::Context;
+use super::client_session::{self, Attached, Beside};
 use super::commands::record::spawn_error;
 use super::error::CommandError;
 use super::live::follow::notifications;
 use super::live::{self, Live, Way};
-use super::peer::{self, Attached, Beside};
 use super::target::{Limits, Target, TargetKind};
-use crate::drive::builtin;
 use crate::host::client::Joined;
+use crate::process::child::ServerCommand;
+use crate::record::http::{Exchanges, Numbers};
+use crate::record::queue::Ready;
+use crate::record::recorder::Recorder;
+use crate::redact;
+use crate::runtime::builtin;
 use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
-use crate::tap::http::{Exchanges, Numbers};
-use crate::tap::inject::is_ours;
-use crate::tap::queue::Ready;
-use crate::tap::recorder::Recorder;
-use crate::tap::secrets;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::child::ServerCommand;
-use crate::transport::stdio::{self, StdioServer};
+use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link, Remote};
 use crate::wire::Direction;
 use serde_json::json;
@@ -114,9 +114,9 @@ impl Parties {
                 }
                 Place::Process(command) => {
                     let stream = parties.stream();
-                    let words = secrets::redact_arguments(&command.words());
+                    let words = redact::redact_arguments(&command.words());
                     opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                    let onlooker = peer::copy_lines_to(recorder, stream);
+                    let onlooker = client_session::copy_lines_to(recorder, stream);
                     match stdio::spawn(command, Some(onlooker)) {
                         Ok((link, process)) => {
                             parties.processes.push(process);
@@ -130,7 +130,7 @@ impl Parties {
                 Place::Remote(remote) => {
                     let beside = Beside { numbers: &numbers, server: name };
                     let Attached { link, exchanges, .. } =
-                        peer::attach(remote, Some(recorder), Some(beside), context).await?;
+                        client_session::attach(remote, Some(recorder), Some(beside), context).await?;
                     parties.exchanges.extend(exchanges);
                     link
                 }
@@ -265,8 +265,8 @@ pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
     let mut config = Config { seed, ..Config::default() };
     if let Some(rooms) = rooms {
         config.declare = rooms.split(',').filter(|room| !room.is_empty()).map(str::to_owned).collect();
-        if let Some(unknown) = config.declare.iter().find(|room| crate::extension::by_name(room).is_none()) {
-            let known: Vec<_> = crate::extension::REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        if let Some(unknown) = config.declare.iter().find(|room| crate::proposals::by_name(room).is_none()) {
+            let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|room| room.descriptor().name).collect();
             return Err(CommandError::usage(format!("there is no proposal {unknown:?}"))
                 .hint(format!("there are: {}", known.join(", "))));
         }

@@ -5,18 +5,18 @@ pub mod follow;
 use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
-use crate::drive::client::Answer;
 use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
+use crate::record::status::Status;
+use crate::runtime::client::Answer;
 use crate::session::Tracker;
-use crate::tap::answers::Answers;
-use crate::tap::control::{Control, Session};
-use crate::tap::inject::MARK;
-use crate::tap::status::Status;
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{Control, Session};
+use crate::sessions::injection::MARK;
+use crate::sessions::sockets::{self, Bound, SocketError};
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
-use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
@@ -63,7 +63,7 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> 
     let name = name.trim_matches('.');
     let places = Places::here();
     let folder = places.sockets();
-    let (bound, listener) = match control::bind(&folder, if name.is_empty() { "session" } else { name }) {
+    let (bound, listener) = match sockets::bind(&folder, if name.is_empty() { "session" } else { name }) {
         Ok(bound) => {
             places.note(Kind::Sockets, &folder);
             bound
@@ -137,7 +137,7 @@ impl Live {
 
     /// The reel that it records to by now, if that is another file than this one (by device and inode).
     pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
-        let info = control::info(&self.socket).ok()?;
+        let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
         (super::reels::identity(&current)? != followed).then_some(current)
     }
@@ -162,7 +162,7 @@ pub fn all() -> Result<Vec<Live>, CommandError> {
 fn sockets() -> Result<Vec<Socket>, CommandError> {
     let mut sockets = Vec::new();
     for (at, folder) in Places::here().all_sockets().into_iter().enumerate() {
-        match control::names(&folder) {
+        match sockets::names(&folder) {
             Ok(names) => sockets.extend(names.into_iter().map(|name| Socket { name, folder: folder.clone() })),
             Err(error) if at == 0 => return Err(told(&error)),
             Err(_) => {}
@@ -181,13 +181,13 @@ struct Socket {
 
 impl Socket {
     fn path(&self) -> PathBuf {
-        control::socket_path(&self.folder, &self.name)
+        sockets::socket_path(&self.folder, &self.name)
     }
 }
 
 fn look_at(socket: Socket) -> Live {
     let path = socket.path();
-    let (info, silence) = match control::info(&path) {
+    let (info, silence) = match sockets::info(&path) {
         Ok(info) => (info, String::new()),
         Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
             (Map::new(), "its process is stopped or hangs; `mcpreel sessions` tells its name only".to_owned())
@@ -391,7 +391,7 @@ pub fn way_in(name: &str) -> Result<Way, CommandError> {
 
 /// A connection into a session, beside its client.
 pub fn link(live: &Live) -> Result<Link, CommandError> {
-    control::link(&live.socket, "server", live.stream)
+    sockets::link(&live.socket, "server", live.stream)
         .map_err(|error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {}: {error}", live.name)))
 }
 
@@ -436,7 +436,7 @@ fn ask(
     mut heard: impl FnMut(Value) -> bool,
 ) -> Result<(), CommandError> {
     let mut refused = None;
-    let listened = control::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
+    let listened = sockets::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
         Some(why) => {
             let kind = if told["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
             refused = Some((kind, why.to_owned()));
@@ -467,7 +467,7 @@ fn ask(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tap::inject::is_marked;
+    use crate::sessions::injection::is_marked;
 
     #[test]
     fn a_session_is_chosen_by_its_name_its_beginning_or_its_socket() {

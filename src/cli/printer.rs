@@ -2,7 +2,7 @@
 
 use super::ColorChoice;
 use super::error::CommandError;
-use crate::render::outlet::Outlet;
+use crate::render::output_buffer::Outlet;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};

@@ -4,7 +4,7 @@ use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
 use crate::render::text::visible_text;
-use crate::session::witness::MOST_CONNECTIONS;
+use crate::session::message_replay::MOST_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};

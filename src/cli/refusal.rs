@@ -55,7 +55,7 @@ pub fn answer_client(reason: &str) {
             got => framer.push(&chunk[..got], take),
         }
         for (answer, is_last) in answers {
-            if crate::tap::relay::write_all(rustix::stdio::stdout(), &answer).is_err() || is_last {
+            if crate::record::relay::write_all(rustix::stdio::stdout(), &answer).is_err() || is_last {
                 return;
             }
             until = until.min(Instant::now() + AFTER_PROBE);

@@ -5,8 +5,8 @@ use super::normalise::Normaliser;
 use super::print::Print;
 use super::report::Side;
 use super::{Options, print};
-use crate::extension;
-use crate::protocol::{MethodSpec, catalogue};
+use crate::proposals;
+use crate::protocol::{MethodSpec, methods};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
@@ -155,7 +155,7 @@ enum Keep {
 
 /// Where a method's params name the request that a message belongs to.
 pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
-    let about = extension::method_spec(method)?.about;
+    let about = proposals::method_spec(method)?.about;
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
 
@@ -302,7 +302,7 @@ impl<'o> Collector<'o> {
             self.print(&mut unit, Side::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
         }
-        if let (Some(spec), Some(params)) = (extension::method_spec(method), envelope.params) {
+        if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
         let place = self.units.len();
@@ -318,7 +318,7 @@ impl<'o> Collector<'o> {
     }
 
     fn name_subject(&mut self, unit: &mut Unit, spec: &MethodSpec, params: &[u8]) {
-        let Some(subject) = catalogue::subject(spec, params) else { return };
+        let Some(subject) = methods::subject(spec, params) else { return };
         let Some(place) = reference_place(spec.name) else {
             unit.subject_is_volatile = super::volatile::is_subject_volatile(spec, &subject);
             unit.subject = Some(self.name(&subject));

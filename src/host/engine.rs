@@ -21,10 +21,10 @@ pub use orders::{Done, ModelReply, Order, ToolCall};
 
 use super::client::{Output as ClientOutput, RequestHandle};
 use super::prompt::{Prompt, Waiting};
-use crate::extension::REGISTRY;
-use crate::extension::host::{Fact, HostCx, HostSide, Inference, Inferred, Moment, Said};
-use crate::extension::host::{ServerId, ServerView, ToolUse, Wish};
-use crate::extension::policy::Policy;
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Fact, HostCx, HostSide, Inference, Inferred, Moment, Said};
+use crate::proposals::host::{ServerId, ServerView, ToolUse, Wish};
+use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
 use std::collections::{HashMap, VecDeque};
@@ -407,7 +407,7 @@ impl Host {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
             let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.room});
-            let text = format!("no prompt follows for: {:?}", crate::extension::clip(&injection.text, 80));
+            let text = format!("no prompt follows for: {:?}", crate::proposals::clip(&injection.text, 80));
             self.tell("unprompted", Some(injection.server), text, data);
         }
     }

@@ -4,8 +4,8 @@
 //! Never: tokio, sockets, clocks, printing.
 
 use super::client::{ClientConfig, ClientEngine, Output, RequestHandle};
-use crate::extension::conversation::CONTEXT;
-use crate::extension::conversation::host::{
+use crate::proposals::conversation::CONTEXT;
+use crate::proposals::conversation::host::{
     Action, Carrier, Outcome, Subscription, UserMessage, UserMessages, subscription,
 };
 use crate::protocol::Era;

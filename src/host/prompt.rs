@@ -3,8 +3,8 @@
 //!
 //! Never: asking a model.
 
-use crate::extension::REGISTRY;
-use crate::extension::host::{Inference, Injection, Place, ServerView, Slot, quoted};
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Inference, Injection, Place, ServerView, Slot, quoted};
 use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub struct Prompt {
 impl Prompt {
     /// What a server asks a model, as a prompt: of no turn.
     pub fn of(asked: &Inference) -> Self {
-        let part = |said: &crate::extension::host::Said| {
+        let part = |said: &crate::proposals::host::Said| {
             let role = match said.role {
                 "system" => Role::System,
                 "assistant" => Role::Assistant,
@@ -259,7 +259,7 @@ pub fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::host::ServerId;
+    use crate::proposals::host::ServerId;
 
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> Waiting {
         let what = "context".to_owned();

@@ -1,7 +1,7 @@
 //! What the client says: on its way to the server, or answered here.
 
-use super::asking::Purpose;
-use super::guest::{answer, tool_of, value};
+use super::embedded_server::{answer, tool_of, value};
+use super::own_requests::Purpose;
 use super::plan::CONVERSATION;
 use super::{Awaited, Ids, MOST_OPEN, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation, forgotten};
 use crate::protocol::revision::meta;

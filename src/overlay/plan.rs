@@ -5,8 +5,8 @@
 mod read;
 
 use super::template;
-use crate::extension::server::Firing;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::server::Firing;
+use crate::proposals::{Extension, REGISTRY};
 use crate::server::Config;
 use crate::wire::Direction;
 use globset::GlobMatcher;

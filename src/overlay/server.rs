@@ -1,8 +1,8 @@
 //! What the server says: on its way to the client, changed at two places, or an answer to the overlay.
 
-use super::asking::Purpose;
-use super::guest::{answer, value};
-use super::{Awaited, Happening, Output, Overlay, Phase, TO_CLIENT, UPDATED, graft, message_of, triggers};
+use super::embedded_server::{answer, value};
+use super::own_requests::Purpose;
+use super::{Awaited, Happening, Output, Overlay, Phase, TO_CLIENT, UPDATED, json_splice, message_of, triggers};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Overlay {
                     self.name_missing(out);
                 }
                 let more = if is_last { self.own_tools() } else { Vec::new() };
-                let changed = graft::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
+                let changed = json_splice::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
                 out.push(match changed {
                     Some(changed) => Output::Changed(message, changed),
                     None => Output::Pass(TO_CLIENT, message),
@@ -100,7 +100,7 @@ impl Overlay {
         let mut changed = message.to_vec();
         let mut put = |path: &[&str], value: &Value| {
             let place = [&["result", "capabilities"], path].concat();
-            match graft::put(&changed, &place, value) {
+            match json_splice::put(&changed, &place, value) {
                 Some(text) => changed = text,
                 None => {
                     out.push(Output::Tell(format!("{} cannot be put into the answer to initialize", path.join("."))))

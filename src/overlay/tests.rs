@@ -253,7 +253,7 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
 fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_client() {
     let mut stage = Stage::ready("conversation: [{tool: slow}]");
     stage.client(request(7, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
-    assert_eq!(stage.overlay.next_wake(), Some(asking::PATIENCE));
+    assert_eq!(stage.overlay.next_wake(), Some(own_requests::PATIENCE));
     let said = stage.wait(30_000);
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
     let taken_back = |said: &[String], number: u64| {

@@ -1,6 +1,6 @@
 //! When rules are set off: what happened, how often already, and when time alone does it.
 
-use super::guest::value;
+use super::embedded_server::value;
 use super::plan::{Plan, Rule, When, said};
 use crate::wire::Direction;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A validation report as text: findings grouped by rule, then one line that sums up.
 
 use super::style::Palette;
-use crate::extension::{Rule, Severity};
+use crate::proposals::{Rule, Severity};
 use crate::validate::{Finding, Report};
 use anstyle::Style;
 use std::fmt::{self, Write};

@@ -2,9 +2,9 @@
 
 use super::line::visible_text;
 use super::style::Palette;
-use crate::extension::host::{Fact, ServerId, ServerView};
 use crate::host::engine::Done;
 use crate::host::prompt::{Part, Prompt};
+use crate::proposals::host::{Fact, ServerId, ServerView};
 use crate::wire::Envelope;
 use crate::wire::span::micros;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::line::visible_text;
 use super::style::Palette;
-use crate::extension::lineage::{Checkpoint, Lineage};
+use crate::proposals::checkpoint_tree::{Checkpoint, Lineage};
 use std::fmt::Write;
 
 /// The tree as lines. Names are a peer's, so they are made visible.
@@ -60,7 +60,7 @@ fn line(tree: &Lineage, before: &str, name: &str, found: &Checkpoint, palette: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::lineage::Step;
+    use crate::proposals::checkpoint_tree::Step;
 
     #[test]
     fn branches_fork_and_only_children_stand_below() {

@@ -2,7 +2,7 @@
 //! escape and duplicate key shows as it crossed the wire. Long strings are folded.
 
 use super::line::{is_printable, visible};
-use super::outlet::Outlet;
+use super::output_buffer::Outlet;
 use super::style::Palette;
 use crate::wire::json;
 use anstyle::Style;

@@ -5,10 +5,10 @@
 use super::format::Place;
 use super::pairs::About;
 use super::plan::{fill, fill_value};
-use crate::extension::clip;
-use crate::extension::host::{Fact, ServerId};
 use crate::host::engine::Done;
 use crate::host::prompt::{Part, Prompt};
+use crate::proposals::clip;
+use crate::proposals::host::{Fact, ServerId};
 use crate::session::filter::{Facts, Filter};
 use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};

@@ -4,9 +4,9 @@
 
 use super::expect::Expectation;
 use super::format::{Clock, EraPart, Place};
-use crate::extension::host::ServerId;
 use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::engine::{HostConfig, ModelReply, Order, ServerConfig, ToolCall};
+use crate::proposals::host::ServerId;
 use crate::server::Config;
 use crate::wire::Direction;
 use globset::GlobMatcher;

@@ -12,12 +12,12 @@ use super::format::{
     RoomOptions, ServerPart, Several, StepPart, TextOr, WayPart,
 };
 use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
-use crate::extension::host::{Agent, ServerId};
-use crate::extension::policy::Policies;
-use crate::extension::{self, REGISTRY};
 use crate::host::client::EraChoice;
 use crate::host::engine::{HostConfig, ModelReply, Order, ToolCall, policies};
 use crate::host::prompt::Layout;
+use crate::proposals::host::{Agent, ServerId};
+use crate::proposals::policy::Policies;
+use crate::proposals::{self, REGISTRY};
 use crate::server::{Config, Fired, Plan};
 use crate::wire::Direction;
 use globset::{GlobBuilder, GlobMatcher};
@@ -151,7 +151,7 @@ impl Resolver<'_> {
             self.server_id(&server)?;
             self.options(&mut policies, Some(&server.value), options, &mut places)?;
         }
-        extension::check_policies(&policies).map_err(|error| {
+        proposals::check_policies(&policies).map_err(|error| {
             let place = |server: Option<String>| places.get(&(server, error.option.clone()));
             let place = place(error.server.clone()).or_else(|| place(None)).copied().unwrap_or_default();
             self.error(place, error.to_string())

@@ -1,8 +1,8 @@
 //! What a server is made with: who it is, what it offers, and what it does by itself.
 
-use super::{Fired, Outside, rooms};
-use crate::extension::REGISTRY;
-use crate::extension::server::Declaration;
+use super::{Fired, Outside, proposals};
+use crate::proposals::REGISTRY;
+use crate::proposals::server::Declaration;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Config {
     /// # Errors
     /// What is wrong, as a sentence fragment.
     pub fn check(&self) -> Result<(), String> {
-        rooms::check(REGISTRY, self)
+        proposals::check(REGISTRY, self)
     }
 
     /// The revisions of an era that it speaks.

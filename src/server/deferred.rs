@@ -2,7 +2,7 @@
 
 use super::incoming::Origin;
 use super::{Report, Server};
-use crate::extension::server::{Answer, ToolCall};
+use crate::proposals::server::{Answer, ToolCall};
 use crate::wire::IdKey;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! What the server sends of its own will: when told, when a plan says so, when a tool asks for it.
 
-use super::rooms::Rooms;
+use super::proposals::Rooms;
 use super::{Config, Phase, Report, Server};
-use crate::extension::REGISTRY;
-use crate::extension::server::{ServerCx, Unsent};
+use crate::proposals::REGISTRY;
+use crate::proposals::server::{ServerCx, Unsent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

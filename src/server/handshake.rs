@@ -2,8 +2,8 @@
 
 use super::incoming::Origin;
 use super::{Phase, Report, Server};
-use crate::extension::server::{Answer, Declaration, Refusal};
-use crate::extension::{Declared, Extension, REGISTRY, Side};
+use crate::proposals::server::{Answer, Declaration, Refusal};
+use crate::proposals::{Declared, Extension, REGISTRY, Side};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! What comes in: messages and batches, told apart and brought to who answers them; and the answers' way out.
 
 use super::{Phase, Report, Server, methods};
-use crate::extension::server::{Answer, Refusal};
+use crate::proposals::server::{Answer, Refusal};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
@@ -168,7 +168,7 @@ impl Server {
 
     /// Reports where a message of the host's does not fit its schema: that of a room or that of MCP.
     pub(super) fn check(&mut self, era: Era, method: &str, part: &str, value: &Value) {
-        let schemas = crate::extension::of_method(method).map_or(schema::core(era), |room| room.descriptor().schemas);
+        let schemas = crate::proposals::of_method(method).map_or(schema::core(era), |room| room.descriptor().schemas);
         let misfits = schemas.check(&format!("{method}:{part}"), value).unwrap_or_default();
         if !misfits.is_empty() {
             let misfits = misfits.iter().map(ToString::to_string).collect();

@@ -3,7 +3,8 @@
 use super::connection::Connection;
 use super::timers::Timer;
 use super::{Report, Server};
-use crate::extension::{self, server::Granted};
+use crate::proposals;
+use crate::proposals::server::Granted;
 use crate::wire::span::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
@@ -111,13 +112,13 @@ impl Server {
             }
             let code = content["code"].as_i64().unwrap_or_default();
             let (means, deviations) =
-                (extension::error_name(&method, code), extension::deviations(&method, true, &content));
+                (proposals::error_name(&method, code), proposals::deviations(&method, true, &content));
             let refused =
                 Report::Refused { id, method: method.clone(), code, means, message, latency_us, late, deviations };
             self.report(refused);
             return self.rooms.denied(&method, &about, Some(&content), &mut self.cx);
         }
-        let deviations = extension::deviations(&method, false, &content);
+        let deviations = proposals::deviations(&method, false, &content);
         if !deviations.is_empty() {
             self.report(Report::Misfit { method: method.clone(), misfits: deviations.clone() });
         }

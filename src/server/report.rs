@@ -1,7 +1,7 @@
 //! What a server gives back: bytes to send, and facts for a human or a script. Durations are microseconds.
 
 use super::Errand;
-use crate::extension::server::Unsent;
+use crate::proposals::server::Unsent;
 use serde::Serialize;
 use serde_json::Value;
 

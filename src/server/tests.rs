@@ -1,17 +1,17 @@
 //! The engine driven line by line in virtual time. Every message it sends is held against its schema.
 
+mod all_proposals;
 mod core;
 mod errands;
 mod handlers;
-mod live_room;
+mod mcpl_session;
 mod modern;
 mod odd;
-mod proposals;
 mod sixth;
 mod timers;
 
 use super::{Config, Errand, Fired, Output, Plan, Report, Server};
-use crate::extension;
+use crate::proposals;
 use crate::protocol::schema;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ impl Host {
 }
 
 fn fits(method: &str, part: &str, value: &Value) {
-    let schemas = extension::of_method(method).map_or(&schema::LEGACY, |room| room.descriptor().schemas);
+    let schemas = proposals::of_method(method).map_or(&schema::LEGACY, |room| room.descriptor().schemas);
     let misfits = schemas.check(&format!("{method}:{part}"), value);
     assert_eq!(misfits, Some(vec![]), "{method} {part}: {value}");
 }

@@ -1,10 +1,10 @@
 //! The tools: its own, and the calls that go to a room.
 
-use super::errands::CHECK;
 use super::incoming::Origin;
+use super::io_requests::CHECK;
 use super::timers::Timer;
 use super::{Fired, Report, Server};
-use crate::extension::server::{ADD_NOTE, Answer, Refusal, SEARCH, ServerCx, ToolCall, failure, success};
+use crate::proposals::server::{ADD_NOTE, Answer, Refusal, SEARCH, ServerCx, ToolCall, failure, success};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{Era, Revision};
 use crate::wire::Id;

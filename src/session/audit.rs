@@ -1,8 +1,8 @@
 //! A log of the proposals' operations out of a reel: fed event by event, a row for each operation that has ended.
 
 use super::Witness;
-use crate::extension::audit::{End, Entry};
-use crate::extension::{self, Asked, Observed};
+use crate::proposals::audit::{End, Entry};
+use crate::proposals::{self, Asked, Observed};
 use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -80,6 +80,6 @@ fn entries(
     (stream, server): (u32, String),
     (seq, time, latency): (u64, i64, Option<i64>),
 ) -> Vec<Row> {
-    let entries = extension::of_method(method).map(|room| room.audit(method, params, end)).unwrap_or_default();
+    let entries = proposals::of_method(method).map(|room| room.audit(method, params, end)).unwrap_or_default();
     entries.into_iter().map(|entry| Row { stream, server: server.clone(), seq, time, latency, entry }).collect()
 }

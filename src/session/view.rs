@@ -2,7 +2,7 @@
 
 use super::pairing::Pairing;
 use super::summary;
-use crate::extension::{Spoken, clip};
+use crate::proposals::{Spoken, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use super::connection::Message;
 use super::report::Declaration;
 use super::rules;
-use crate::extension::{CapabilityPlace, Extension, Findings, REGISTRY, Side};
+use crate::proposals::{CapabilityPlace, Extension, Findings, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use super::connection::Message;
 use super::rules;
-use crate::extension::{self, Asked, Findings, Observed};
-use crate::protocol::{Era, Revision, catalogue};
+use crate::proposals::{self, Asked, Findings, Observed};
+use crate::protocol::{Era, Revision, methods};
 use crate::session::Tracker;
 use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl Lifecycle {
             }
             return;
         }
-        let rule = match extension::of_method(method) {
+        let rule = match proposals::of_method(method) {
             Some(_) => &rules::EARLY_EXTENSION,
             None => &rules::EARLY,
         };
@@ -128,7 +128,7 @@ fn needed_capability(method: &str, direction: Direction) -> Option<(Direction, &
         "elicitation/create" => &["elicitation"],
         _ => return None,
     };
-    let spec = catalogue::lookup(method)?;
+    let spec = methods::lookup(method)?;
     spec.sender.allows(direction).then_some((direction, path))
 }
 

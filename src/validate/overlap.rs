@@ -1,8 +1,8 @@
 //! What comes to the model, or to the host, by the ways of two proposals at once. Rooms tell what their messages carry.
 
 use super::rules;
-use crate::extension::recent::{Digest, Recent, digest};
-use crate::extension::{Carried, Findings, Moment, Observed, REGISTRY};
+use crate::proposals::recent::{Digest, Recent, digest};
+use crate::proposals::{Carried, Findings, Moment, Observed, REGISTRY};
 
 /// What one connection carried of late, with the room whose way it came.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::connection::Message;
 use super::rules;
-use crate::extension::{self, Excuse, Extension, Findings, Observed, Rule};
+use crate::proposals::{self, Excuse, Extension, Findings, Observed, Rule};
 use crate::protocol::Era;
 use crate::protocol::schema::{self, Misfit};
 use crate::wire::MessageKind;
@@ -40,7 +40,7 @@ fn check_content(
 ) {
     let seq = message.observed.seq;
     let definition = format!("{method}:{part}");
-    if let Some(room) = extension::of_method(method) {
+    if let Some(room) = proposals::of_method(method) {
         return check_room(room, &definition, value, rule, seq, findings);
     }
     let mut era = message.era;
@@ -103,7 +103,7 @@ fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findi
         return;
     }
     let seq = observed.seq;
-    match extension::tool_outcome(observed.content) {
+    match proposals::tool_outcome(observed.content) {
         Some(outcome) => {
             check_room(room, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
         }
@@ -117,5 +117,5 @@ fn tool_room<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Extens
         return None;
     }
     let tool = params["name"].as_str()?;
-    extension::of_tool(tool).map(|room| (room, tool))
+    proposals::of_tool(tool).map(|room| (room, tool))
 }

@@ -12,7 +12,7 @@ mod reminder;
 mod transcripts;
 
 use super::*;
-use crate::extension::Severity;
+use crate::proposals::Severity;
 use crate::trace::{EventHeader, Flags};
 use crate::wire::{Direction, Framing};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@
 //! first `turn` on the messages no longer count. Without marks, a user's message begins a turn, and so does each
 //! inference that tells of itself, but for the first after a user's message: that one is the same turn.
 
-use crate::extension::Moment;
+use crate::proposals::Moment;
 use serde_json::Value;
 
 /// Tells turns apart.

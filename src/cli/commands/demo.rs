@@ -2,14 +2,14 @@
 //! in which every one of the five proposals speaks, then the recording is shown, checked and summed up.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome, peer, reels, run_words};
-use crate::drive::client::Runner;
-use crate::extension::hooks::engine::{
+use crate::cli::{Context, Outcome, client_session, reels, run_words};
+use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
+use crate::process::child::ServerCommand;
+use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
-use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
-use crate::transport::child::ServerCommand;
-use crate::transport::stdio;
+use crate::runtime::client::Runner;
+use crate::transport::local::stdio;
 use crate::wire::{Envelope, json as text};
 use clap::Args;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> 
         }
         None => reels::new_path("demo")?,
     };
-    peer::block_on(converse(&path, context))?;
+    client_session::block_on(converse(&path, context))?;
     let reel = path.to_string_lossy().into_owned();
     let heading = |text: &str| {
         let bold = context.printer.palette.bold;

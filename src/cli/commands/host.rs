@@ -4,6 +4,7 @@ mod scenario;
 mod setup;
 mod talk;
 
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::Parties;
 use crate::cli::hosting::editor::Lines;
@@ -12,13 +13,12 @@ use crate::cli::hosting::model::Model;
 use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
-use crate::cli::peer::{self, ClientOptions};
 use crate::cli::recording::Need;
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::host::HostRunner;
 use crate::host::engine::Host;
-use crate::tap::answers::Answers;
+use crate::runtime::host::HostRunner;
+use crate::sessions::answers::Answers;
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
@@ -185,7 +185,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
-    peer::block_on_to_the_end(async {
+    client_session::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let recorder = recording.recorder();
         let parties = Parties::gather(&named, recorder, context).await;

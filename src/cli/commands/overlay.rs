@@ -1,24 +1,25 @@
 //! `overlay`: the tap with something added to the server, by a file.
 
 use super::record::{Keeping, about, describe, server_name, spawn_error};
+use crate::cli::client_session::{self, Attached};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, Attached};
 use crate::cli::printer::note;
 use crate::cli::recording::OnExisting;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, refusal, url_name};
-use crate::drive::overlay::{Hear, Told, laid_over, watch};
-use crate::drive::watch::Watch;
 use crate::overlay::{Overlay, Plan, Setting, schema};
-use crate::tap::attached::{self, Desk};
-use crate::tap::control::Session;
-use crate::tap::inject::is_ours;
-use crate::tap::queue::{Queue, Ready};
-use crate::tap::recorder::Recorder;
-use crate::tap::secrets;
+use crate::record::queue::{Queue, Ready};
+use crate::record::recorder::Recorder;
+use crate::record::stdio_to_url::{self, Desk};
+use crate::redact;
+use crate::runtime::overlay::{Hear, Told, laid_over, watch};
+use crate::runtime::watch::Watch;
+use crate::sessions::control::Session;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::stdio::{self, StdioServer};
-use crate::transport::{Link, MessageLimit};
+use crate::transport::Link;
+use crate::transport::local::stdio::{self, StdioServer};
+use crate::wire::MessageLimit;
 use crate::wire::{Direction, Framing};
 use clap::Args;
 use serde_json::{Value, json};
@@ -92,9 +93,9 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let (name, shown) = match &target {
         TargetKind::Command(command) => {
             command.prepare().map_err(spawn_error)?;
-            (server_name(&command.words()), secrets::redact_arguments(&command.words()).join(" "))
+            (server_name(&command.words()), redact::redact_arguments(&command.words()).join(" "))
         }
-        TargetKind::Remote(remote) => (url_name(&remote.url), secrets::redact_url(&remote.url)),
+        TargetKind::Remote(remote) => (url_name(&remote.url), redact::redact_url(&remote.url)),
         TargetKind::Session(_) => {
             return Err(CommandError::usage("a live session has its client already; nothing can be declared to it")
                 .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
@@ -104,7 +105,8 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
-    let carried = peer::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
+    let carried =
+        client_session::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
@@ -141,7 +143,7 @@ async fn carry(
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     refusal::begin();
     let carried = tokio::select! {
-        carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
+        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
@@ -182,11 +184,11 @@ async fn reach(
 ) -> Result<(Link, Option<StdioServer>), CommandError> {
     match target {
         TargetKind::Remote(remote) => {
-            let transport = peer::transport_name(&remote.carrier().map_err(peer::remote_error)?);
-            let url = secrets::redact_url(&remote.url);
+            let transport = client_session::transport_name(&remote.carrier().map_err(client_session::remote_error)?);
+            let url = redact::redact_url(&remote.url);
             recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
             // What passes is recorded as it comes out of the overlay.
-            let Attached { link, .. } = peer::attach(remote, None, None, context).await?;
+            let Attached { link, .. } = client_session::attach(remote, None, None, context).await?;
             Ok((link, None))
         }
         TargetKind::Command(command) => {

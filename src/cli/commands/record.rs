@@ -8,12 +8,13 @@ use crate::cli::listening::ListenOptions;
 use crate::cli::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, refusal};
-use crate::tap::queue::OnOverload;
-use crate::tap::status::Status;
-use crate::tap::stdio::ToClient;
-use crate::tap::{secrets, stdio};
+use crate::process::child::{ServerCommand, SpawnError};
+use crate::record::queue::OnOverload;
+use crate::record::status::Status;
+use crate::record::stdio;
+use crate::record::stdio::ToClient;
+use crate::redact;
 use crate::trace::FileHeader;
-use crate::transport::child::{ServerCommand, SpawnError};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let about = about(name, secrets::redact_arguments(&words).join(" "), "stdio", recording.status());
+    let about = about(name, redact::redact_arguments(&words).join(" "), "stdio", recording.status());
     // The socket is there as long as the session.
     let (_bound, control) = live::open_socket(about, &context.printer).unzip();
     let (recorder, end) = recording.into_parts();
@@ -164,7 +165,7 @@ impl Keeping {
             need,
             header,
             queue_bytes: self.queue_bytes,
-            frame_limit: crate::tap::recorder::WHOLE,
+            frame_limit: crate::record::recorder::WHOLE,
             on_overload: match self.on_overload {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,
@@ -194,7 +195,7 @@ impl Keeping {
 pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
     let mut told = serde_json::Map::new();
     told.insert("transport".into(), "stdio".into());
-    told.insert("command".into(), secrets::redact_arguments(&server.words()).into());
+    told.insert("command".into(), redact::redact_arguments(&server.words()).into());
     if !server.env_names().is_empty() {
         told.insert("env".into(), server.env_names().into());
     }

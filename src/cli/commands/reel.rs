@@ -3,7 +3,7 @@
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
 use crate::cli::{Context, Outcome, output, reels};
-use crate::exchange::jsonl;
+use crate::formats::jsonl;
 use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;

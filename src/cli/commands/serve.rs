@@ -12,19 +12,19 @@ use crate::cli::printer::note;
 use crate::cli::recording::Need;
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, live, output, refusal, values};
-use crate::drive::chores::Chores;
-use crate::drive::server::{Arrival, serve};
-use crate::drive::sessions::{Passing, Sessions};
-use crate::drive::watch::{Attendant, Prepared, Watch};
-use crate::extension::REGISTRY;
+use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::render::text;
+use crate::runtime::handler_runner::Chores;
+use crate::runtime::server::{Arrival, serve};
+use crate::runtime::sessions::{Passing, Sessions};
+use crate::runtime::watch::{Attendant, Prepared, Watch};
 use crate::server::{Config, Errand, Fired, Plan, Report, Server, Task};
-use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Put, Session, choose};
-use crate::transport::control::Bound;
-use crate::transport::gateway::{Backend, Gateway};
-use crate::transport::stdio::read_messages;
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{Heard, Put, Session, choose};
+use crate::sessions::sockets::Bound;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use keep::Keep;
@@ -186,7 +186,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     let mut config = args.common.config();
     if !args.declare.is_empty() {
         for name in &args.declare {
-            if crate::extension::by_name(name).is_none() {
+            if crate::proposals::by_name(name).is_none() {
                 let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
                 return Err(CommandError::usage(format!("there is no proposal {name:?}"))
                     .hint(format!("the proposals are {}", known.join(", "))));

@@ -1,7 +1,7 @@
 //! `show`: pretty-print, filter and follow reels.
 
 mod forms;
-mod press;
+mod print_worker;
 mod tree;
 
 use crate::cli::error::{CommandError, ErrorKind};

@@ -8,18 +8,18 @@ use crate::cli::listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
-use crate::cli::{Context, Outcome, peer};
-use crate::drive::server::Arrival;
-use crate::drive::sessions::{Passing, Sessions};
-use crate::drive::survive::{Held, Host};
-use crate::extension::{REGISTRY, by_name};
+use crate::cli::{Context, Outcome, client_session};
+use crate::probe::{Course, End, Failure, Order, Plan, Settings, Survey};
+use crate::process::stdio_bridge::plug;
+use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::render::line::visible_text;
+use crate::runtime::probe::{Held, Host};
+use crate::runtime::server::Arrival;
+use crate::runtime::sessions::{Passing, Sessions};
 use crate::server::{Config, Report, Server};
-use crate::survive::{Course, End, Failure, Order, Plan, Settings, Survey};
-use crate::transport::access::Access;
-use crate::transport::gateway::{Backend, Gateway};
-use crate::transport::plug::plug;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -113,7 +113,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
             .hint(format!("the proposals are {}", known.join(", "))));
     }
     let keep = Keep::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
-    let surveyed = peer::block_on(survey(args, &keep, context));
+    let surveyed = client_session::block_on(survey(args, &keep, context));
     keep.finish(context);
     let survey = surveyed?;
     match args.format {

@@ -2,7 +2,7 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
-use crate::extension::Severity;
+use crate::proposals::Severity;
 use crate::render::findings;
 use crate::trace::{EventKind, Item};
 use crate::validate::{Options, Report, Validator, all_rules};

@@ -3,9 +3,9 @@
 
 use super::super::error::CommandError;
 use super::super::values;
-use crate::extension::host::Agent;
-use crate::extension::policy::parse_time;
 use crate::host::engine::{Order, ToolCall};
+use crate::proposals::host::Agent;
+use crate::proposals::policy::parse_time;
 use serde_json::{Value, json};
 use std::time::Duration;
 

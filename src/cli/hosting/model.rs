@@ -1,10 +1,10 @@
 //! The model behind a host: the built-in echo, somebody's program, or none.
 
 use super::super::error::CommandError;
-use crate::drive::sleep_until;
-use crate::extension::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::host::engine::{ModelReply, ToolCall};
 use crate::host::prompt::Prompt;
+use crate::proposals::host::{Finish, Inference, Inferred, ModelView, tokens};
+use crate::runtime::sleep_until;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;

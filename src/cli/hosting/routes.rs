@@ -2,10 +2,10 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::printer::note;
-use crate::drive::chores::{Chores, Options};
-use crate::extension::host::Fact;
-use crate::extension::mcpe::patterns::{is_odd, matches};
-use crate::extension::server::chore::{Chore, End, Outcome, Script};
+use crate::proposals::host::Fact;
+use crate::proposals::mcpe::patterns::{is_odd, matches};
+use crate::proposals::server::handler_job::{Chore, End, Outcome, Script};
+use crate::runtime::handler_runner::{Chores, Options};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,11 +1,11 @@
 //! The host as a live session: who connects to its control socket puts messages into the connection of one of its
 //! servers, in either direction. Server number N is stream N.
 
-use crate::drive::host::{Attendant, Put as Into, Watch};
-use crate::extension::host::ServerId;
-use crate::tap::answers::Answers;
-use crate::tap::control::{Put, Session, choose};
-use crate::tap::queue::{Queue, Ready};
+use crate::proposals::host::ServerId;
+use crate::record::queue::{Queue, Ready};
+use crate::runtime::host::{Attendant, Put as Into, Watch};
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{Put, Session, choose};
 use crate::trace::{EventKind, Flags};
 use crate::wire::Direction;
 use serde_json::{Map, Value};

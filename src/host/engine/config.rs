@@ -1,10 +1,10 @@
 //! What a host is made of: its servers, its options, and what it says of itself.
 
-use crate::extension::host::ModelView;
-use crate::extension::knobs;
-use crate::extension::policy::{Kind, Knob, Policies};
 use crate::host::client::ClientConfig;
 use crate::host::prompt::Layout;
+use crate::proposals::host::ModelView;
+use crate::proposals::knobs;
+use crate::proposals::policy::{Kind, Knob, Policies};
 
 /// What is the host's own to choose.
 pub static KNOBS: &[Knob] = &[

@@ -1,8 +1,8 @@
 //! What a host can be told to do, how it begins with it, and how each of that ends.
 
 use super::{Host, Next, Work};
-use crate::extension::host::{Agent, Moment, Said};
 use crate::host::prompt::{Prompt, Role};
+use crate::proposals::host::{Agent, Moment, Said};
 use serde_json::{Value, json};
 use std::time::Duration;
 

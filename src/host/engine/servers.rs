@@ -1,11 +1,11 @@
 //! The host's servers: their clients, their tools, and whose request an answer belongs to.
 
 use super::{Done, Host, Job, Next, Output, Room, ServerConfig, Work};
-use crate::extension::Declared;
-use crate::extension::REGISTRY;
-use crate::extension::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUse, Wish};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::Waiting;
+use crate::proposals::Declared;
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUse, Wish};
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 mod mcpl;
 
 use super::*;
-use crate::extension::host::{Agent, Place};
 use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::prompt::Role;
+use crate::proposals::host::{Agent, Place};
 use crate::wire::{Envelope, MessageKind};
 
 /// A server that answers by a function; what it says besides is put in by the test.

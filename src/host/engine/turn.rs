@@ -1,8 +1,8 @@
 //! One turn: the message, the prompts, the tools that the model uses, the answer.
 
 use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
-use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, label, tokens};
 use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, Waiting, choose};
+use crate::proposals::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, label, tokens};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -134,7 +134,7 @@ impl Host {
                 bytes: text.len(),
                 after: Duration::ZERO,
             };
-            let text = crate::extension::host::quoted(&view.name, "instructions", text);
+            let text = crate::proposals::host::quoted(&view.name, "instructions", text);
             Some(Part { role: Role::System, origin: Some(origin), text })
         })
     }

@@ -6,8 +6,8 @@ use super::super::format::{
 };
 use super::super::template;
 use super::{Answering, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of};
-use crate::extension::policy::regex_error;
-use crate::extension::{REGISTRY, by_name};
+use crate::proposals::policy::regex_error;
+use crate::proposals::{REGISTRY, by_name};
 use crate::scenario::{Place, Placed, ScenarioError};
 use crate::server::Fired;
 use crate::wire::Direction;

@@ -1,6 +1,6 @@
 //! What values a scenario is made of: with their places, in order, in several forms.
 
-use crate::extension::policy::parse_time;
+use crate::proposals::policy::parse_time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};

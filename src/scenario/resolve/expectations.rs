@@ -1,7 +1,7 @@
 //! Expectations: what is written to what is looked for.
 
 use super::{Resolver, Result, in_words, unknown, way};
-use crate::extension::REGISTRY;
+use crate::proposals::REGISTRY;
 use crate::scenario::expect::{Bound, Expectation, Want, WantFact, WantMessage, WantPrompt, WantResult};
 use crate::scenario::format::{ExpectPart, FactPart, KindPart, MessagePart, Place, Placed, PromptPart, ResultPart};
 use crate::session::filter::Filter;

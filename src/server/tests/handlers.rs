@@ -2,7 +2,7 @@
 
 use super::super::{Outside, Task};
 use super::*;
-use crate::extension::server::chore::{Chore, Kind, Permits, Secret};
+use crate::proposals::server::handler_job::{Chore, Kind, Permits, Secret};
 
 fn allowing(kinds: &[Kind]) -> Config {
     let secrets = vec![Secret { name: "TOKEN".to_owned(), host: "example.com".to_owned(), port: None }];

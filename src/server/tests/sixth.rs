@@ -1,8 +1,8 @@
 //! A sixth proposal, made here: the server serves it without a line of its own about it.
 
 use super::*;
-use crate::extension::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
-use crate::extension::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
+use crate::proposals::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 

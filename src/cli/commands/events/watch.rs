@@ -1,16 +1,16 @@
 //! `events watch`: a subscription whose events are printed as they come.
 
 use super::Priority;
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::follow::notifications;
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::{Connection, Failure};
-use crate::extension::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
-use crate::extension::tool_outcome;
 use crate::host::client::{Handshake, Output, Params};
+use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
+use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
+use crate::runtime::{Connection, Failure};
 use crate::wire::Envelope;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -172,7 +172,7 @@ fn news(message: &[u8]) -> Option<(String, News)> {
 pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
-    peer::block_on_to_the_end(async {
+    client_session::block_on_to_the_end(async {
         let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
         loop {
             let task = Task { args, arguments: &arguments, until, context };
@@ -192,7 +192,7 @@ pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError>
                 tokio::time::sleep(rest).await;
                 Ok(())
             };
-            peer::unless_interrupted(slept).await?;
+            client_session::unless_interrupted(slept).await?;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return outcome(End::Time, events, args.expect);
             }
@@ -213,7 +213,7 @@ impl Task<'_> {
     /// One connection from its beginning to its end; and whether another one makes no sense.
     async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
-        let started = peer::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
+        let started = client_session::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
         let (link, server) = match started {
             Ok(started) => started,
             Err(error) => return (Err(lost(error)), false),
@@ -221,8 +221,8 @@ impl Task<'_> {
         let is_ours = server.is_started() || args.client.is_recording();
         let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
-        let opening = peer::open(&server, link, &options, json!({}), context);
-        let (mut connection, handshake) = match peer::unless_interrupted(opening).await {
+        let opening = client_session::open(&server, link, &options, json!({}), context);
+        let (mut connection, handshake) = match client_session::unless_interrupted(opening).await {
             Ok(opened) => opened,
             Err(error) => return (Err(lost(server.end_after(error, context).await)), is_ours),
         };
@@ -368,7 +368,7 @@ impl Watch<'_> {
     /// A server has events where it declares them or has the tool (behaviours E1, E2).
     async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
-        peer::need_carrier(handshake.era, name, ErrorKind::Peer)?;
+        client_session::need_carrier(handshake.era, name, ErrorKind::Peer)?;
         let declared = handshake.server_capabilities.get("events");
         if declared.is_some_and(is_mcpe) {
             return Ok(());
@@ -435,7 +435,7 @@ impl Watch<'_> {
     }
 
     fn lost(&self, failure: Failure) -> Trouble {
-        Trouble::Lost(peer::failed(failure, &self.connection.runner.stderr))
+        Trouble::Lost(client_session::failed(failure, &self.connection.runner.stderr))
     }
 }
 
@@ -463,10 +463,10 @@ fn take(output: &Output, inbox: &mut VecDeque<(String, News)>, context: &Context
     match output {
         Output::Notification { message } => match news(message) {
             Some(one) => inbox.push_back(one),
-            None => peer::tell(output, context),
+            None => client_session::tell(output, context),
         },
         Output::Renewing { reason } => inbox.push_back((String::new(), News::Forgotten(reason.clone()))),
-        _ => peer::tell(output, context),
+        _ => client_session::tell(output, context),
     }
 }
 

@@ -2,17 +2,17 @@
 //! often. What is fired tells the rest ([`Emission`]).
 
 use super::repeat::{Repeating, Tally};
-use super::{Format, words};
+use super::{Format, result_text};
 use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::{self, Live, Opening};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
-use crate::drive::client::Answer;
-use crate::extension::mcpe::EVENT;
-use crate::extension::{self, Declared, REGISTRY};
 use crate::host::client::message::with_members;
+use crate::proposals::mcpe::EVENT;
+use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::text;
+use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::wire::Envelope;
 use clap::Args;
@@ -69,7 +69,7 @@ pub trait Emission {
 
     /// What came of it, in lines.
     fn for_people(&self, fact: &Value) -> String {
-        words::of(self.method(), fact)
+        result_text::of(self.method(), fact)
     }
 }
 
@@ -231,7 +231,7 @@ struct StandIn {
 impl StandIn {
     fn new(config: Config, method: &'static str) -> Self {
         let mut server = Server::new(config);
-        let capabilities = extension::host_capabilities(REGISTRY);
+        let capabilities = proposals::host_capabilities(REGISTRY);
         for message in [
             json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
                 "capabilities": capabilities, "clientInfo": {"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")}}}),

@@ -1,7 +1,7 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
 use super::emit::{self, Ways};
-use super::shot::{PUSH, Shot};
+use super::server_messages::{PUSH, Shot};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
 use clap::Args;

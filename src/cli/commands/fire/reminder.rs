@@ -3,8 +3,8 @@
 use super::emit::{self, Emission, Ways};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
-use crate::extension::reminder::{DESCRIPTOR, REMINDER, server};
-use crate::extension::{Declared, Side};
+use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
+use crate::proposals::{Declared, Side};
 use crate::render::line::visible_text;
 use crate::server::Fired;
 use clap::{Args, ValueEnum};

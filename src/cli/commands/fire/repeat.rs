@@ -4,7 +4,7 @@ use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
-use crate::extension::clip;
+use crate::proposals::clip;
 use crate::render::line::duration;
 use clap::Args;
 use serde_json::Value;

@@ -2,17 +2,17 @@
 
 use super::Format;
 use super::repeat::Repeating;
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::Failure;
-use crate::drive::client::Runner;
-use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::proposals::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
+use crate::runtime::Failure;
+use crate::runtime::client::Runner;
 use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ struct Told {
 
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = args.repeating.tally()?;
-    peer::block_on(async {
+    client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
             let told = "the answer to a notification would go to the session's own client; `show --session` tells it";
@@ -126,7 +126,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
         if let Some(failure) = told.failure {
-            return Err(server.end_after(peer::failed(failure, &stderr), context).await);
+            return Err(server.end_after(client_session::failed(failure, &stderr), context).await);
         }
         server.end(context).await;
         tally.finish(context)
@@ -144,7 +144,7 @@ fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), Co
 /// Tells what happens while no message waits.
 fn meanwhile(report: &Report, context: &Context) {
     match report {
-        Report::Client(output) => peer::tell(output, context),
+        Report::Client(output) => client_session::tell(output, context),
         Report::Note(note) => context.printer.note(note),
         Report::Late(late) => tell_late(late, context),
         Report::Subscription(_) | Report::Done(_) => {}
@@ -197,7 +197,7 @@ async fn watch(
             Report::Client(Output::Ready(handshake)) => {
                 told.era = Some(handshake.era);
                 told.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
-                peer::tell_handshake(&handshake, &args.client, context);
+                client_session::tell_handshake(&handshake, &args.client, context);
             }
             Report::Client(Output::Failed { reason, .. }) => {
                 told.failure = Some(Failure::Failed(reason));
@@ -207,7 +207,7 @@ async fn watch(
                 told.failure = Some(Failure::TimedOut { method, after });
                 break;
             }
-            Report::Client(output) => peer::tell(&output, context),
+            Report::Client(output) => client_session::tell(&output, context),
             Report::Subscription(subscription) => told.subscription = Some(subscription),
             Report::Note(note) => told.notes.push(note),
             Report::Late(late) if told.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
@@ -314,7 +314,7 @@ fn is_silence(told: &Told, said: &Said) -> bool {
 fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
     let Some(said) = &told.outcome else {
         if let Some(era) = told.era {
-            let met = peer::need_carrier(era, &told.server, ErrorKind::Unmet);
+            let met = client_session::need_carrier(era, &told.server, ErrorKind::Unmet);
             met.map_err(|error| error.hint("send it anyway with --force"))?;
         }
         let why = match told.subscription {

@@ -6,10 +6,10 @@ use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::recording::Need;
-use crate::cli::{Context, Outcome, peer};
-use crate::extension::host::ServerView;
+use crate::cli::{Context, Outcome, client_session};
 use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
+use crate::proposals::host::ServerView;
 use crate::render;
 use crate::scenario::Seen;
 use serde_json::json;
@@ -31,7 +31,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
         let reel = args.client.reel("host")?;
         (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
     } else {
-        peer::block_on(async {
+        client_session::block_on(async {
             let recording = args.client.recording("host", Need::ToBegin)?;
             let lay_over = |config: &mut HostConfig| {
                 for server in &mut config.servers {

@@ -5,11 +5,11 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::{self, Named, Place};
 use crate::cli::{Context, Outcome, values};
-use crate::extension;
-use crate::extension::policy::Policies;
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
+use crate::proposals;
+use crate::proposals::policy::Policies;
 use crate::render;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -67,7 +67,7 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
             .set(server, option, &Value::from(value))
             .map_err(|error| refused(&error).hint("`mcpreel host --options` lists every option and its default"))?;
     }
-    extension::check_policies(&policies).map_err(|error| refused(&error))?;
+    proposals::check_policies(&policies).map_err(|error| refused(&error))?;
     if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
         let known: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         return Err(refused(&format!("options are set for {unknown:?}, which is no server here"))

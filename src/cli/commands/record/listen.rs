@@ -6,17 +6,17 @@ use crate::cli::listening::Listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{OnExisting, Recording};
 use crate::cli::{Context, Outcome, listening, live, url_name};
-use crate::tap::bridge::{Bridge, GatewaySession};
-use crate::tap::http::Exchanges;
-use crate::tap::http::live::HttpSession;
-use crate::tap::secrets;
+use crate::process::child::ServerCommand;
+use crate::record::http::Exchanges;
+use crate::record::http::live::HttpSession;
+use crate::record::stdio_gateway::{Bridge, GatewaySession};
+use crate::redact;
 use crate::trace::EventKind;
 use crate::transport::Remote;
-use crate::transport::child::ServerCommand;
-use crate::transport::gateway::{Backend, Gateway, Listener};
-use crate::transport::http::{HttpError, SharedWatch};
-use crate::transport::proxy::Proxy;
-use crate::transport::remote::Carrier;
+use crate::transport::client::http::{HttpError, SharedWatch};
+use crate::transport::client::remote::Carrier;
+use crate::transport::listen::gateway::{Backend, Gateway, Listener};
+use crate::transport::listen::proxy::Proxy;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +62,7 @@ async fn proxy(
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
     let (recorder, path) = (recording.recorder(), recording.place());
-    let shown = secrets::redact_url(&remote.url);
+    let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
     let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
     let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
@@ -100,7 +100,7 @@ async fn gateway(
         args.listening.access(),
         args.listening.limit(args.target.limits),
     );
-    let shown = secrets::redact_arguments(&words).join(" ");
+    let shown = redact::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,
         &json!({"transport": listening.transport(), "listen": listening.address(), "pid": std::process::id()}),

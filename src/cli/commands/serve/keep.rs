@@ -3,11 +3,11 @@
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::recording::{Need, OnExisting, Plan, Recording};
-use crate::drive::sessions::Passing;
+use crate::record::queue::{Queue, Ready};
+use crate::record::status::Status;
+use crate::runtime::sessions::Passing;
 use crate::server::Report;
-use crate::tap::inject::is_ours;
-use crate::tap::queue::{Queue, Ready};
-use crate::tap::status::Status;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde_json::json;

@@ -3,12 +3,12 @@
 use super::Serving;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
-use crate::drive::connector::Connector;
-use crate::drive::feed::{Feed, Source};
-use crate::drive::server::Arrival;
-use crate::drive::webhook::{Hears, Order, Webhook};
+use crate::runtime::channel_socket::Connector;
+use crate::runtime::feed::{Feed, Source};
+use crate::runtime::server::Arrival;
+use crate::runtime::webhook::{Hears, Order, Webhook};
 use crate::server::{Config, Fired, Report};
-use crate::transport::control::{Bound, bind_at};
+use crate::sessions::sockets::{Bound, bind_at};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs::File;

@@ -9,18 +9,18 @@ use crate::cli::listening::{self, ListenOptions};
 use crate::cli::recording::Need;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, refusal};
-use crate::drive::part::{self, Entered, Part, Told};
-use crate::drive::plays::{News, Plays};
-use crate::drive::sessions::Onlook;
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
 use crate::render::text;
+use crate::runtime::scenario_server::{self, Entered, Part, Told};
+use crate::runtime::scenario_sessions::{News, Plays};
+use crate::runtime::sessions::Onlook;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
 use crate::transport::Link;
-use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::link::Served;
-use crate::transport::stdio::read_messages;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::local::stdio::read_messages;
 use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ async fn play_stdio(part: Part, limits: Limits, onlook: Onlook) -> Result<Report
         Told::Waits => close(),
         Told::Done(_) => {}
     };
-    let (mut playing, mut over) = (pin!(part::play(part, enters, tell)), None);
+    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, tell)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,

@@ -2,7 +2,7 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::target::span;
-use crate::drive::watch::{Folder, Options, Prepared};
+use crate::runtime::watch::{Folder, Options, Prepared};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

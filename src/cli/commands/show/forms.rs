@@ -1,19 +1,19 @@
 //! The forms in which `show` prints an event.
 
-use super::press::Press;
+use super::print_worker::Press;
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
-use crate::exchange::jsonl;
+use crate::formats::jsonl;
 use crate::render::line::{self, Arrow, Line, Mood};
-use crate::render::outlet::Outlet;
+use crate::render::output_buffer::Outlet;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
-use crate::tap::inject::MARK;
+use crate::sessions::injection::MARK;
 use crate::trace::{Block, Event, EventKind, Flags, MOST_OUT, Returns};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};

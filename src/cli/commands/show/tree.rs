@@ -4,10 +4,10 @@ use super::{Format, ShowArgs};
 use crate::cli::error::CommandError;
 use crate::cli::live::Live;
 use crate::cli::{Context, Outcome, reels};
-use crate::extension::lineage::Lineage;
+use crate::proposals::checkpoint_tree::Lineage;
 use crate::render::line::visible_text;
 use crate::render::lineage;
-use crate::session::lineages::Lineages;
+use crate::session::checkpoint_trees::Lineages;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! A survey of a client as text: the client, its declarations, its messages, and one line that sums up.
 
+use crate::probe::{Client, Declared, Outcome, Sent, Survey};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
 use crate::render::table::{BLANK, fitted};
-use crate::survive::{Client, Declared, Outcome, Sent, Survey};
 use std::io::Write;
 use tabled::settings::Style;
 

@@ -1,9 +1,9 @@
 //! MCPL's side in the host (section C of the behaviours), over scripted servers.
 
 use super::*;
-use crate::extension::host::{Finish, Inferred};
-use crate::extension::mcpl::Mcpl;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::host::{Finish, Inferred};
+use crate::proposals::mcpl::Mcpl;
+use crate::proposals::{Extension, REGISTRY};
 
 /// A server with this block, which answers context hooks by `more` and lists one tool a feature set that uses tools.
 fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 'static) -> Script {

@@ -1,17 +1,17 @@
 //! What of a conversation is shown, and how: as a transcript, or as one object a line.
 
 use super::{Format, Talk};
+use crate::cli::client_session;
 use crate::cli::error::CommandError;
 use crate::cli::hosting::lines::{COMMANDS, Line};
 use crate::cli::hosting::model::Model;
-use crate::cli::peer;
-use crate::drive::host::Told;
-use crate::extension::host::{Fact, ServerId, ServerView};
 use crate::host::engine::{Done, ModelReply, Output};
 use crate::host::prompt::Prompt;
+use crate::proposals::host::{Fact, ServerId, ServerView};
 use crate::render;
 use crate::render::line::visible_text;
 use crate::render::rows::Rows;
+use crate::runtime::host::Told;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -206,7 +206,7 @@ impl Talk<'_> {
                 }
             }
             Told::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
-                peer::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
+                client_session::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }
             Told::Stderr(server, bytes) if self.context.verbose > 0 => {

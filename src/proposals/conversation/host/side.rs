@@ -1,0 +1,328 @@
+//! The room's side in a host: every user message to every server that subscribed, in parallel, each with its own
+//! deadline; what comes in time goes before the message, what comes late goes nowhere.
+//!
+//! Never: ids of requests, clocks, printing.
+
+use super::{Action, Carrier, HistoryEntry, Outcome, Subscription, UserMessage, UserMessages, context, subscription};
+use crate::proposals::host::{Heard, HostCx, HostSide, Injection, Moment, Place, Reply, Said, ServerId, Slot, cut};
+use crate::proposals::policy::{Kind, Knob, Policies, Policy};
+use crate::wire::span::micros;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const CONTEXT: &str = "conversation.context";
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: Place::BeforeUser, rank: 30 }];
+
+/// What the proposal leaves to the host.
+pub static KNOBS: &[Knob] = &[
+    Knob {
+        name: "consent",
+        kind: Kind::Flag,
+        default: "true",
+        text: "Whether the server may see what the user says; false until approved by hand",
+        source: "seed 000, Security Implications (A17, A19)",
+    },
+    Knob {
+        name: "deadline",
+        kind: Kind::Time,
+        default: "500ms",
+        text: "How long its context is waited for",
+        source: "seed 000, Timeouts (A12)",
+    },
+    Knob {
+        name: "carrier",
+        kind: Kind::Choice(&["auto", "request", "notification"]),
+        default: "auto",
+        text: "How the message travels",
+        source: "seed 000, Message Flow (AMB-A1)",
+    },
+    Knob {
+        name: "most_bytes",
+        kind: Kind::Bytes,
+        default: "16k",
+        text: "How much of a server's context is taken for one message",
+        source: "seed 000, Open Questions 1 (A23)",
+    },
+    Knob {
+        name: "priority",
+        kind: Kind::Count,
+        default: "0",
+        text: "Context of servers with a higher number stands first",
+        source: "seed 000, Open Questions 2 (A24)",
+    },
+    Knob {
+        name: "disable_after",
+        kind: Kind::Count,
+        default: "3",
+        text: "After so many time-outs in a row the server is no longer asked",
+        source: "seed 000, Security Implications (A20)",
+    },
+    Knob {
+        name: "history",
+        kind: Kind::Count,
+        default: "0",
+        text: "How many earlier messages go along",
+        source: "seed 000, recentHistory (AMB-A3)",
+    },
+];
+
+/// So many requests are remembered for an answer; the oldest is forgotten first.
+const MOST_KEYS: usize = 256;
+
+/// One server that subscribed.
+struct Subscriber {
+    engine: UserMessages,
+    policy: Policy,
+    is_allowed: bool,
+    /// Time-outs in a row.
+    misses: u64,
+    is_disabled: bool,
+    /// The message that is waited for.
+    waits: Option<String>,
+    /// While it was, an answer came that names no request.
+    has_strayed: bool,
+    /// Requests of the engine, by the host's names for them.
+    keys: BTreeMap<u64, u64>,
+}
+
+impl Subscriber {
+    fn is_asked(&self) -> bool {
+        self.is_allowed && !self.is_disabled
+    }
+}
+
+/// The room's side in a host.
+pub struct Side {
+    policies: Policies,
+    subscribers: BTreeMap<ServerId, Subscriber>,
+}
+
+impl Side {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self { policies: policies.clone(), subscribers: BTreeMap::new() }
+    }
+
+    fn act(&mut self, cx: &mut HostCx<'_>, server: ServerId, actions: Vec<Action>) {
+        let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
+        for action in actions {
+            match action {
+                Action::Request { key, method, params, timeout } => {
+                    let token = cx.request(server, method, params, timeout);
+                    subscriber.keys.insert(token, key);
+                    if subscriber.keys.len() > MOST_KEYS {
+                        subscriber.keys.pop_first();
+                    }
+                }
+                Action::Notify { method, params } => cx.notify(server, method, params),
+                Action::Respond { id, result } => cx.respond(server, &id, Ok(result)),
+                // Only what belongs to the message that the turn waits for goes into its prompt.
+                Action::Done(outcome) if subscriber.waits.as_ref() == Some(&outcome.message_id) => {
+                    subscriber.waits = None;
+                    done(cx, server, subscriber, &outcome);
+                }
+                Action::Done(outcome) => late(cx, server, &outcome),
+                Action::Late(outcome) => late(cx, server, &outcome),
+                Action::Stray(why) => cx.tell("stray", Some(server), why, Value::Null),
+            }
+        }
+    }
+
+    fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Said]) {
+        let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
+        for server in ids {
+            let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.is_asked()) else { continue };
+            let most = subscriber.policy.length("history");
+            let recent = &history[history.len() - history.len().min(most)..];
+            let entry = |said: &Said| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
+            let message = UserMessage {
+                message_id: message_id.to_owned(),
+                content: text.to_owned(),
+                recent_history: recent.iter().map(entry).collect(),
+            };
+            (subscriber.waits, subscriber.has_strayed) = (Some(message_id.to_owned()), false);
+            let actions = subscriber.engine.start(cx.now, message);
+            self.act(cx, server, actions);
+        }
+    }
+}
+
+impl HostSide for Side {
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        match subscription(&view.declared.server) {
+            Subscription::Subscribed => {}
+            Subscription::DeclaredNotSubscribed => {
+                let text = format!("{} declares conversationEvents, but does not subscribe", view.name);
+                return cx.tell("not subscribed", Some(server), text, Value::Null);
+            }
+            Subscription::NotDeclared => return,
+        }
+        if !view.is_legacy {
+            let text = format!("{} subscribes in an era that has no carrier for it", view.name);
+            return cx.tell("no carrier", Some(server), text, Value::Null);
+        }
+        let policy = self.policies.of("conversation", &view.name);
+        let carrier = match policy.word("carrier") {
+            "request" => Carrier::Request,
+            "notification" => Carrier::Notification,
+            _ => Carrier::Auto,
+        };
+        let is_allowed = policy.flag("consent");
+        let sees = if is_allowed { "sees" } else { "would see (not approved yet)" };
+        cx.tell("subscribed", Some(server), format!("{} {sees} what the user says", view.name), {
+            json!({"allowed": is_allowed})
+        });
+        let engine = UserMessages::new(carrier, policy.time("deadline"));
+        let subscriber = Subscriber {
+            engine,
+            policy,
+            is_allowed,
+            misses: 0,
+            is_disabled: false,
+            waits: None,
+            has_strayed: false,
+            keys: BTreeMap::new(),
+        };
+        self.subscribers.insert(server, subscriber);
+    }
+
+    fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
+        self.subscribers.remove(&server);
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
+        if let Moment::UserMessage { message_id, text, history } = *moment {
+            self.fan_out(cx, message_id, text, history);
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        !self.subscribers.values().any(|subscriber| subscriber.waits.is_some())
+    }
+
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+        if message.envelope.method.as_deref() != Some(super::super::CONTEXT) {
+            return false;
+        }
+        match self.subscribers.get_mut(&server) {
+            Some(subscriber) => {
+                let actions = subscriber.engine.receive(cx.now, message.envelope);
+                self.act(cx, server, actions);
+                true
+            }
+            None => {
+                cx.tell("stray", Some(server), "context from a server that did not subscribe", Value::Null);
+                false
+            }
+        }
+    }
+
+    /// A bare answer to the notification (way d of AMB-A1): it cannot be told which message it is for, so it counts as
+    /// none.
+    fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Heard<'_>) -> bool {
+        let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
+            return false;
+        };
+        subscriber.has_strayed = true;
+        let text = "an answer that names no request, while a message waits for its context: dropped";
+        cx.tell("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
+        true
+    }
+
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
+        let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
+        match reply {
+            Reply::Answered { envelope, .. } => {
+                let Some(key) = subscriber.keys.remove(&token) else { return };
+                let actions = subscriber.engine.answered(cx.now, key, envelope);
+                self.act(cx, server, actions);
+            }
+            // The engine keeps the time itself, and waits on for a late answer.
+            Reply::TimedOut => {}
+            Reply::Failed(why) => {
+                let failed = subscriber.keys.remove(&token).and_then(|key| subscriber.engine.undelivered(key));
+                if failed.is_some() && failed == subscriber.waits {
+                    subscriber.waits = None;
+                }
+                cx.tell("failed", Some(server), format!("the message did not get through: {why}"), Value::Null);
+            }
+        }
+    }
+
+    fn wake(&mut self, cx: &mut HostCx<'_>) {
+        let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
+        for server in ids {
+            let actions = self.subscribers.get_mut(&server).map(|subscriber| subscriber.engine.wake(cx.now));
+            self.act(cx, server, actions.unwrap_or_default());
+        }
+    }
+
+    fn next_wake(&self) -> Option<Duration> {
+        self.subscribers.values().filter_map(|subscriber| subscriber.engine.next_wake()).min()
+    }
+
+    fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
+        let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
+        (subscriber.is_allowed, subscriber.is_disabled, subscriber.misses) = (is_allowed, false, 0);
+        let (what, text) = match is_allowed {
+            true => ("allowed", "sees what the user says from now on"),
+            false => ("revoked", "sees nothing of what the user says from now on"),
+        };
+        cx.tell(what, Some(server), text, Value::Null);
+    }
+
+    fn state(&self) -> Value {
+        let one = |(id, subscriber): (&ServerId, &Subscriber)| {
+            json!({"server": id.0, "allowed": subscriber.is_allowed, "disabled": subscriber.is_disabled,
+                "timeouts_in_a_row": subscriber.misses})
+        };
+        self.subscribers.iter().map(one).collect()
+    }
+}
+
+fn members(outcome: &Outcome) -> Value {
+    let carrier = if outcome.carrier == Carrier::Notification { "notification" } else { "request" };
+    json!({"message_id": outcome.message_id, "carrier": carrier, "latency_us": micros(outcome.latency), "remarks": outcome.remarks})
+}
+
+fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &Outcome) {
+    let mut data = members(outcome);
+    // A notification that nobody answers is how a server says that it has nothing.
+    let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
+    subscriber.misses = if outcome.timed_out && !is_silence { subscriber.misses + 1 } else { 0 };
+    match (&outcome.context, &outcome.refused) {
+        (Some(found), _) => {
+            let text = context::text(found);
+            let whole = text.len();
+            let text = cut(text, subscriber.policy.length("most_bytes"));
+            data["bytes"] = whole.into();
+            let was_cut = if text.len() < whole { ", cut" } else { "" };
+            cx.tell("context", Some(server), format!("{whole} B of context{was_cut}"), data);
+            let weight = i64::try_from(subscriber.policy.number("priority")).unwrap_or(i64::MAX);
+            cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text });
+        }
+        (None, Some((code, message))) => {
+            data["error"] = json!({"code": code, "message": message});
+            cx.tell("refused", Some(server), format!("refused with {code} {message}"), data);
+        }
+        (None, None) if outcome.timed_out && !is_silence => {
+            let misses = subscriber.misses;
+            cx.tell("timed out", Some(server), format!("no context in time ({misses} in a row)"), data);
+            if misses >= subscriber.policy.number("disable_after") {
+                subscriber.is_disabled = true;
+                cx.tell("disabled", Some(server), format!("not asked any more after {misses} time-outs"), Value::Null);
+            }
+        }
+        (None, None) => cx.tell("empty", Some(server), "nothing to inject", data),
+    }
+}
+
+/// Context that came too late is never moved to a later turn (A13).
+fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &Outcome) {
+    let ms = outcome.latency.as_millis();
+    cx.tell("late", Some(server), format!("an answer after {ms} ms, dropped"), members(outcome));
+}

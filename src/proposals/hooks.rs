@@ -1,0 +1,83 @@
+//! Server-declared behavioural hooks (seed 003, SEP-2282): text that a server wants injected at points of the agent's
+//! life, declared once in its capabilities.
+
+pub mod engine;
+pub mod host;
+mod rules;
+pub mod server;
+
+use super::host::{HostSide, Slot};
+use super::policy::{Knob, Policies};
+use super::samples::Specimens;
+use super::server::ServerSide;
+use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
+use crate::protocol::schema::{Misfit, SchemaSet};
+use serde_json::Value;
+
+const SOURCE: &str = "seed 003 (SEP-2282)";
+
+/// The room.
+pub struct Hooks;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "hooks",
+    title: "Server-Declared Behavioural Hooks",
+    source: SOURCE,
+    methods: &[],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Server, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("hooks/schema.json"));
+
+impl Extension for Hooks {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
+    fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+
+    fn knobs(&self) -> &'static [Knob] {
+        host::KNOBS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::Side::new(policies)))
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::HooksObserver>::default()
+    }
+
+    fn specimens(&self) -> Specimens {
+        Specimens::read(include_str!("hooks/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::HooksSide>::default())
+    }
+
+    fn excuse(&self, _definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+        // A newer peer may know more events; such an entry is passed over (AMB-D11).
+        let listed = misfit.place.starts_with("/supported_events/") || misfit.place.ends_with("/event");
+        match value.pointer(&misfit.place) {
+            Some(Value::String(_)) if listed => Excuse::Instead(&rules::UNKNOWN_EVENT),
+            _ => Excuse::None,
+        }
+    }
+}

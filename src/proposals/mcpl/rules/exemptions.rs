@@ -1,0 +1,66 @@
+//! Strict misfits that real peers are known for: told under a rule of their own, or not at all.
+
+use super::*;
+use crate::proposals::Excuse;
+use crate::protocol::schema::Misfit;
+
+/// What to make of a misfit.
+pub fn excuse(definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+    let place = misfit.place.as_str();
+    let at = value.pointer(place).unwrap_or(&Value::Null);
+    let rule = match definition {
+        "capability:client" | "capability:server" => match capability_excuse(place, at) {
+            Some(excuse) => return excuse,
+            None => return Excuse::None,
+        },
+        "featureSets/changed:params" if is_use(place) && at.is_string() => &UNKNOWN_USE,
+        "context/beforeInference:params" | "context/afterInference:params" if place == "/featureSet" => &HOOK_SET,
+        "push/event:result" if place.is_empty() && refuses_bare(at, "accepted") => &REFUSAL_REASON,
+        "scope/elevate:result" if place.is_empty() && refuses_bare(at, "approved") => &REFUSAL_REASON,
+        "inference/request:params" if is_message_content(place) && at.is_array() => &CONTENT_BLOCKS,
+        "push/event:params" | "channels/publish:params" | "channels/incoming:params"
+            if place.ends_with("/content") && at.is_string() =>
+        {
+            &CONTENT_STRING
+        }
+        _ => match block_excuse(at) {
+            Some(rule) => rule,
+            None => return Excuse::None,
+        },
+    };
+    Excuse::Instead(rule)
+}
+
+fn capability_excuse(place: &str, at: &Value) -> Option<Excuse> {
+    match (place, at) {
+        ("/featureSets", Value::Array(_)) => Some(Excuse::Instead(&SETS_ARRAY)),
+        ("/channels", Value::Bool(_)) => Some(Excuse::Accepted),
+        ("/contextHooks/afterInference", Value::Bool(_)) => Some(Excuse::Instead(&AFTER_FLAG)),
+        _ if is_use(place) && at.is_string() => Some(Excuse::Instead(&UNKNOWN_USE)),
+        _ => None,
+    }
+}
+
+fn is_use(place: &str) -> bool {
+    place.rsplit_once('/').is_some_and(|(before, _)| before.ends_with("/uses"))
+}
+
+fn is_message_content(place: &str) -> bool {
+    place.starts_with("/messages/") && place.ends_with("/content")
+}
+
+/// A refusal of the right shape that only lacks its reason.
+fn refuses_bare(result: &Value, member: &str) -> bool {
+    result[member] == Value::Bool(false) && result.get("reason").is_none()
+}
+
+/// A content block in a form that is almost the proposal's.
+fn block_excuse(block: &Value) -> Option<&'static crate::proposals::Rule> {
+    let lacks = |name: &str| block.get(name).is_none();
+    match block["type"].as_str()? {
+        "image" | "audio" if block["data"].is_string() && lacks("mimeType") && lacks("uri") => Some(&MEDIA_TYPE),
+        "resource" if block["resource"]["uri"].is_string() && lacks("uri") => Some(&MCP_RESOURCE),
+        "resource_link" if block["uri"].is_string() => Some(&MCP_RESOURCE),
+        _ => None,
+    }
+}

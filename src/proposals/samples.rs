@@ -1,0 +1,60 @@
+//! Specimens: one example of all that a proposal lets a server declare and send, to be tried on clients.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A room's specimens, as they stand in its `specimens.json`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Specimens {
+    /// A server's declaration, which fits at each of the proposal's places.
+    #[serde(default)]
+    pub capability: Option<Value>,
+    /// Messages of a server, in the order in which they make sense.
+    #[serde(default)]
+    pub messages: Vec<Specimen>,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Specimen {
+    /// Its method: one of the proposal's, or one of MCP's that carries something for the proposal.
+    pub method: String,
+    /// Its params.
+    pub params: Value,
+}
+
+impl Specimens {
+    /// Reads a room's; none where the text is not what it should be, which a test sees.
+    pub fn read(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::proposals::{REGISTRY, Side};
+    use crate::protocol::Sender;
+
+    #[test]
+    fn each_room_has_one_of_all_that_a_server_may_say_and_they_fit() {
+        for room in REGISTRY {
+            let (descriptor, specimens) = (room.descriptor(), room.specimens());
+            if descriptor.places.iter().any(|place| place.side == Side::Server) {
+                let declared = specimens.capability.expect("a declaration");
+                assert_eq!(descriptor.schemas.check("capability:server", &declared), Some(vec![]));
+                let ours = descriptor.places.iter().filter(|place| place.side == Side::Server);
+                assert!(ours.into_iter().all(|place| (place.is_ours)(&declared)), "{}", descriptor.name);
+            }
+            for spec in descriptor.methods.iter().filter(|spec| spec.sender != Sender::Client) {
+                assert!(specimens.messages.iter().any(|it| it.method == spec.name), "no specimen of {}", spec.name);
+            }
+            for specimen in &specimens.messages {
+                let misfits = descriptor.schemas.check(&format!("{}:params", specimen.method), &specimen.params);
+                let spec = crate::proposals::method_spec(&specimen.method).expect("a known method");
+                assert_ne!(spec.sender, Sender::Client, "{}", specimen.method);
+                let is_own = descriptor.methods.iter().any(|own| own.name == spec.name);
+                assert_eq!(misfits, is_own.then(Vec::new), "{}", specimen.method);
+            }
+        }
+    }
+}

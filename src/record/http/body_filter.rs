@@ -1,0 +1,72 @@
+//! One direction of a tapped exchange on its way through the proxy: messages that wait in an inlet are put between the
+//! peer's own, answers to injected requests are taken out.
+
+use super::boundary::Cut;
+use super::injection_queue::Inlet;
+use crate::record::queue::{Queue, Ready};
+use crate::sessions::answers::Answers;
+use crate::trace::{EventKind, Flags};
+use crate::transport::client::http::Sluice;
+use crate::wire::{Direction, Framing};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// See the module.
+pub struct TapSluice {
+    /// Where its messages end.
+    pub cut: Cut,
+    /// What is to be put in; closed with the stream.
+    pub inlet: Arc<Inlet>,
+    /// Who waits for answers.
+    pub answers: Arc<Answers>,
+    /// Where what is put in is recorded, in the order in which the peer gets it.
+    pub queue: Arc<Queue>,
+    /// The session's stream in the reel.
+    pub stream: u32,
+    /// The way that it leads.
+    pub direction: Direction,
+}
+
+impl Sluice for TapSluice {
+    fn pass(&mut self, bytes: Bytes) -> Bytes {
+        let Self { cut, answers, stream, direction, .. } = self;
+        if answers.awaits(*direction) {
+            return cut.sift(&bytes, &mut |message| answers.keep(*stream, *direction, message.to_vec())).into();
+        }
+        let held = cut.release();
+        cut.see(&bytes);
+        if held.is_empty() { bytes } else { [&held[..], &bytes].concat().into() }
+    }
+
+    fn finish(&mut self) -> Bytes {
+        self.inlet.close();
+        self.cut.release().into()
+    }
+
+    fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes> {
+        if !self.cut.is_between() {
+            if self.cut.is_over() {
+                self.inlet.close();
+            }
+            return Poll::Pending;
+        }
+        let message = ready!(self.inlet.poll_next(context));
+        let [a, b, c, d, ..] = uuid::Uuid::new_v4().into_bytes();
+        let block = self.cut.wrap(&message, [a, b, c, d]);
+        let (framing, payload) = match self.cut {
+            Cut::Events(_) => (Framing::Sse, &block),
+            Cut::Frames(_) => (Framing::Whole, &message),
+        };
+        let flags = Flags::toward(self.direction).with(Flags::INJECTED);
+        let (kind, stream) = (EventKind::Message, self.stream);
+        self.queue.push_ready(Ready { kind, stream, exchange: 0, flags, framing }, payload);
+        Poll::Ready(block.into())
+    }
+}
+
+impl Drop for TapSluice {
+    fn drop(&mut self) {
+        self.inlet.close();
+    }
+}

@@ -1,0 +1,183 @@
+//! The rooms' sides on one connection, and the questions that the server asks all of them.
+
+use super::Config;
+use super::connection::Connection;
+use crate::proposals::server::handler_job::{Infer, Outcome};
+use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent};
+use crate::proposals::{Descriptor, Extension};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// One room's side.
+struct Room {
+    descriptor: &'static Descriptor,
+    side: Box<dyn ServerSide>,
+    /// The settings let it be declared.
+    is_wanted: bool,
+    /// It is declared on this connection.
+    is_on: bool,
+}
+
+/// All of them, in the registry's order.
+pub struct Rooms(Vec<Room>);
+
+/// Whether these rooms take their settings, and there is a room for each.
+///
+/// # Errors
+/// What is wrong, as a sentence fragment.
+pub fn check(rooms: &[&'static dyn Extension], config: &Config) -> Result<(), String> {
+    config.settings.iter().try_for_each(|(name, settings)| {
+        let room = rooms.iter().find(|room| room.descriptor().name == name);
+        let mut side = room.and_then(|room| room.server_side()).ok_or(format!("there is no proposal {name:?}"))?;
+        side.configure(settings).map_err(|fault| format!("{name}: {fault}"))
+    })
+}
+
+impl Rooms {
+    /// Fresh sides. Settings that a room refuses leave it as it is: [`Config::check`] tells them beforehand.
+    pub fn new(rooms: &[&'static dyn Extension], config: &Config) -> Self {
+        let room = |room: &&'static dyn Extension| {
+            let (descriptor, mut side) = (room.descriptor(), room.server_side()?);
+            if let Some(settings) = config.settings.get(descriptor.name) {
+                let _ = side.configure(settings);
+            }
+            if !config.memory {
+                side.forgo_memory();
+            }
+            side.permit(&config.outside.permits);
+            let is_wanted = config.declare.contains(descriptor.name);
+            Some(Room { descriptor, side, is_wanted, is_on: false })
+        };
+        Self(rooms.iter().filter_map(room).collect())
+    }
+
+    /// What to declare to a client with these capabilities.
+    pub fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+        let mut all = Vec::new();
+        for room in self.0.iter_mut().filter(|room| room.is_wanted) {
+            let declared = room.side.declare(client);
+            room.is_on = !declared.is_empty();
+            all.extend(declared);
+        }
+        all
+    }
+
+    /// Names of the proposals that would be declared to a host of the era before.
+    pub fn wanted(&self) -> Vec<&'static str> {
+        self.0.iter().filter(|room| room.is_wanted).map(|room| room.descriptor.name).collect()
+    }
+
+    fn on(&mut self) -> impl Iterator<Item = &mut Box<dyn ServerSide>> {
+        self.0.iter_mut().filter(|room| room.is_on).map(|room| &mut room.side)
+    }
+
+    /// Whether a room adds this method, on this connection or not.
+    pub fn know(&self, method: &str) -> bool {
+        self.0.iter().any(|room| room.descriptor.methods.iter().any(|spec| spec.name == method))
+    }
+
+    pub fn request(&mut self, method: &str, params: &Value, cx: &mut Connection) -> Option<Answer> {
+        self.on().find_map(|side| side.request(method, params, cx))
+    }
+
+    pub fn hear(&mut self, method: &str, params: &Value, cx: &mut Connection) -> bool {
+        self.on().any(|side| side.hear(method, params, cx))
+    }
+
+    pub fn call(&mut self, call: &ToolCall<'_>, cx: &mut Connection) -> Option<Answer> {
+        self.on().find_map(|side| side.call(call, cx))
+    }
+
+    /// The handshake is over.
+    pub fn begin(&mut self, cx: &mut Connection) {
+        self.on().for_each(|side| side.begin(cx));
+    }
+
+    /// Whether a room takes a tool call over.
+    pub fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut Connection) -> bool {
+        self.on().any(|side| side.defer(call, ticket, cx))
+    }
+
+    pub fn list_tools(&self, tools: &mut Vec<Value>) {
+        self.0.iter().filter(|room| room.is_on).for_each(|room| room.side.list_tools(tools));
+    }
+
+    /// Whether a room has reported what was granted.
+    pub fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
+        let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == granted.method);
+        self.0.iter_mut().filter(adds).any(|room| room.side.granted(granted, cx))
+    }
+
+    /// Tells the room whose method it is that a request came to nothing.
+    pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
+        let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == method);
+        self.0.iter_mut().filter(adds).for_each(|room| room.side.denied(method, about, error, cx));
+    }
+
+    /// Brings what came of something that was done outside to the room that wanted it.
+    pub fn brought(&mut self, ticket: u64, outcome: &Outcome, cx: &mut Connection) {
+        let _ = self.on().any(|side| side.brought(ticket, outcome, cx));
+    }
+
+    /// The request by which a room asks the host's model.
+    pub fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
+        self.on().find_map(|side| side.inference(asked))
+    }
+
+    /// The host sends no more.
+    pub fn end(&mut self, cx: &mut Connection) {
+        self.on().for_each(|side| side.end(cx));
+    }
+
+    pub fn next_wake(&self, cx: &Connection) -> Option<Duration> {
+        self.0.iter().filter(|room| room.is_on).filter_map(|room| room.side.next_wake(cx)).min()
+    }
+
+    /// Wakes those that are due.
+    pub fn wake(&mut self, cx: &mut Connection) {
+        for side in self.on() {
+            if side.next_wake(cx).is_some_and(|at| at <= cx.now()) {
+                side.wake(cx);
+            }
+        }
+    }
+
+    /// All that can be fired.
+    pub fn fires(&self) -> impl Iterator<Item = &'static Firing> {
+        self.0.iter().flat_map(|room| room.side.fires())
+    }
+
+    /// The definition of what may stand beside a `kind`.
+    pub fn fire_schema(&self, kind: &str) -> Value {
+        let defined =
+            self.0.iter().find_map(|room| room.descriptor.schemas.document()["$defs"].get(format!("fire:{kind}")));
+        defined.cloned().unwrap_or_else(|| json!({}))
+    }
+
+    /// Where params do not fit their kind; nothing where the kind is no room's.
+    ///
+    /// # Errors
+    /// The first misfit.
+    pub fn check_fire(&self, kind: &str, params: &Value) -> Result<(), String> {
+        let name = format!("fire:{kind}");
+        let misfits = self.0.iter().find_map(|room| room.descriptor.schemas.check(&name, params));
+        misfits.unwrap_or_default().first().map_or(Ok(()), |misfit| Err(misfit.to_string()))
+    }
+
+    /// Has the room that knows this kind send it.
+    ///
+    /// # Errors
+    /// Why it was not sent.
+    pub fn fire(&mut self, kind: &str, params: &Value, cx: &mut Connection) -> Result<String, Unsent> {
+        let knows = |room: &&mut Room| room.side.fires().iter().any(|firing| firing.kind == kind);
+        let Some(room) = self.0.iter_mut().find(knows) else {
+            return Err(Unsent::invalid(format!("there is no kind {kind:?}")));
+        };
+        let proposal = room.descriptor.name;
+        if !room.is_on {
+            let said = format!("{proposal} is not declared on this connection");
+            return Err(Unsent::new("not_declared", said).with("proposal", proposal));
+        }
+        room.side.fire(kind, params, cx)
+    }
+}

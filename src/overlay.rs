@@ -28,12 +28,12 @@ use crate::proposals::recent::Recent;
 use crate::wire::{Direction, Id, IdKey};
 use added_tools::Listing;
 use conversation::Conversing;
-use embedded_server::{Guest, failed};
+use embedded_server::{EmbeddedServer, failed};
 use own_requests::{Asking, Purpose};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use triggers::{Happening, Triggers};
+use triggers::{TriggerEvent, Triggers};
 
 const TO_SERVER: Direction = Direction::ClientToServer;
 const TO_CLIENT: Direction = Direction::ServerToClient;
@@ -119,7 +119,7 @@ pub struct Overlay {
     plan: Plan,
     setting: Setting,
     phase: Phase,
-    guest: Guest,
+    guest: EmbeddedServer,
     ids: Ids,
     awaited: Recent<IdKey, Awaited>,
     asking: Asking,
@@ -137,7 +137,7 @@ impl Overlay {
     /// One that waits for a handshake.
     pub fn new(plan: Plan, setting: Setting) -> Self {
         Self {
-            guest: Guest::new(&plan, setting.seed, setting.wall_base_ns),
+            guest: EmbeddedServer::new(&plan, setting.seed, setting.wall_base_ns),
             ids: Ids { prefix: setting.id_prefix.clone(), last: 0 },
             phase: Phase::New,
             awaited: Recent::new(MOST_OPEN),
@@ -162,7 +162,7 @@ impl Overlay {
     /// A file changed: its path from the current folder, and from the root.
     pub fn file_changed(&mut self, now: Duration, path: &str, absolute: &str) -> Vec<Output> {
         let mut out = self.wake(now);
-        self.happened(now, &Happening::File(path, absolute), &mut out);
+        self.happened(now, &TriggerEvent::File(path, absolute), &mut out);
         out
     }
 
@@ -201,10 +201,10 @@ impl Overlay {
 
     /// Something passed: rules may wait for it.
     fn seen(&mut self, now: Duration, way: Direction, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
-        self.happened(now, &Happening::Message(way, method, params), out);
+        self.happened(now, &TriggerEvent::Message(way, method, params), out);
     }
 
-    fn happened(&mut self, now: Duration, what: &Happening<'_>, out: &mut Vec<Output>) {
+    fn happened(&mut self, now: Duration, what: &TriggerEvent<'_>, out: &mut Vec<Output>) {
         if self.phase == Phase::Ready {
             for (rule, about) in self.triggers.take(&self.plan, now, what) {
                 self.fire(now, rule, &about, out);

@@ -12,9 +12,9 @@ mod plan;
 mod report;
 mod run;
 
-pub use plan::{Form, Place, Plan, Probe};
-pub use report::{Client, Declared, End, Failure, Outcome, Sent, Survey};
-pub use run::{Course, Order, Settings};
+pub use plan::{DeclarationPlace, Form, Plan, Probe};
+pub use report::{Client, ClientEnd, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome};
+pub use run::{Order, ProbeRun, Settings};
 
 #[cfg(test)]
 mod tests;

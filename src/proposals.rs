@@ -21,13 +21,13 @@ pub mod samples;
 pub mod server;
 pub mod timestamp;
 
-pub use findings::{Excuse, Findings};
+pub use findings::{Exemption, Findings};
 
 use self::host::{HostSide, Slot};
-use self::policy::{Knob, Policies, Policy, Unusable};
-use self::samples::Specimens;
+use self::policy::{Policies, Policy, Setting, Unusable};
+use self::samples::Samples;
 use crate::protocol::MethodSpec;
-use crate::protocol::schema::{Misfit, SchemaSet};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::wire::{Direction, Envelope};
 use foldhash::fast::RandomState;
 use serde_json::Value;
@@ -169,7 +169,7 @@ pub struct Observed<'a> {
 
 /// A moment of the conversation behind a connection, as far as its traffic or a mark in the reel tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum ConversationEvent {
     /// A user's message is given to the server. Observers see it as a turn.
     UserMessage,
     /// The model is about to be asked. Observers see it as a turn, unless it belongs to one that began already.
@@ -243,7 +243,7 @@ pub trait Observer {
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings);
 
     /// Sees a moment of the conversation, before the message that tells of it.
-    fn reach(&mut self, _moment: Moment, _seq: u64, _time: i64, _findings: &mut Findings) {}
+    fn reach(&mut self, _moment: ConversationEvent, _seq: u64, _time: i64, _findings: &mut Findings) {}
 
     /// Some messages are missing here: whatever depends on having seen all of them is no longer judged.
     fn lose_track(&mut self) {}
@@ -266,7 +266,7 @@ pub trait Overview {
 }
 
 /// One proposal's room.
-pub trait Extension: Sync {
+pub trait Proposal: Sync {
     /// What the proposal adds.
     fn descriptor(&self) -> &'static Descriptor;
 
@@ -286,7 +286,7 @@ pub trait Extension: Sync {
     }
 
     /// The moment of the conversation that a message of this proposal tells of.
-    fn moment(&self, _message: &Observed<'_>) -> Option<Moment> {
+    fn moment(&self, _message: &Observed<'_>) -> Option<ConversationEvent> {
         None
     }
 
@@ -296,7 +296,7 @@ pub trait Extension: Sync {
     }
 
     /// What a log of operations tells of an exchange by one of the proposal's methods.
-    fn audit(&self, _method: &str, _params: &Value, _end: audit::End<'_>) -> Vec<audit::Entry> {
+    fn audit(&self, _method: &str, _params: &Value, _end: audit::OperationEnd<'_>) -> Vec<audit::OperationEntry> {
         Vec::new()
     }
 
@@ -307,12 +307,12 @@ pub trait Extension: Sync {
 
     /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
     /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.
-    fn excuse(&self, _definition: &str, _value: &Value, _misfit: &Misfit) -> Excuse {
-        Excuse::None
+    fn excuse(&self, _definition: &str, _value: &Value, _misfit: &SchemaViolation) -> Exemption {
+        Exemption::None
     }
 
     /// The choices that the proposal leaves to the host.
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         &[]
     }
 
@@ -343,8 +343,8 @@ pub trait Extension: Sync {
     }
 
     /// One example of all that a server may declare and send.
-    fn specimens(&self) -> Specimens {
-        Specimens::default()
+    fn specimens(&self) -> Samples {
+        Samples::default()
     }
 
     /// Whether the room can use what is set of its [`Self::knobs`], beyond each option's kind.
@@ -362,16 +362,16 @@ pub trait Extension: Sync {
 }
 
 /// Every room. Adding a proposal means its folder and a line here.
-pub static REGISTRY: &[&dyn Extension] =
+pub static REGISTRY: &[&dyn Proposal] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
 
 /// Every room's options.
-pub fn knobs() -> impl Iterator<Item = policy::Knobs> {
+pub fn knobs() -> impl Iterator<Item = policy::Settings> {
     REGISTRY.iter().map(|room| (room.descriptor().name, room.knobs()))
 }
 
 /// The capabilities of a host that declares these rooms' proposals, each as it does unless told otherwise.
-pub fn host_capabilities(rooms: &[&dyn Extension]) -> Value {
+pub fn host_capabilities(rooms: &[&dyn Proposal]) -> Value {
     let policies = Policies::new(knobs());
     let mut capabilities = Value::Object(serde_json::Map::new());
     for (path, value) in rooms.iter().filter_map(|room| room.host_side(&policies)).flat_map(|side| side.declares("")) {
@@ -381,13 +381,13 @@ pub fn host_capabilities(rooms: &[&dyn Extension]) -> Value {
 }
 
 /// The room with this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Extension> {
+pub fn by_name(name: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|room| room.descriptor().name == name)
 }
 
 /// The room that adds this method.
-pub fn of_method(method: &str) -> Option<&'static dyn Extension> {
-    static BY_METHOD: LazyLock<HashMap<&str, &dyn Extension, RandomState>> = LazyLock::new(|| {
+pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
+    static BY_METHOD: LazyLock<HashMap<&str, &dyn Proposal, RandomState>> = LazyLock::new(|| {
         let rooms = REGISTRY.iter().copied();
         rooms.flat_map(|room| room.descriptor().methods.iter().map(move |spec| (spec.name, room))).collect()
     });
@@ -395,7 +395,7 @@ pub fn of_method(method: &str) -> Option<&'static dyn Extension> {
 }
 
 /// The room that owns this tool's calls.
-pub fn of_tool(tool: &str) -> Option<&'static dyn Extension> {
+pub fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|room| room.descriptor().tools.contains(&tool))
 }
 

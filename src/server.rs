@@ -23,16 +23,16 @@ mod tools;
 
 pub use config::{Config, Plan};
 pub use fire::Fired;
-pub use io_requests::{Errand, Outside, Task};
+pub use io_requests::{IoRequest, Outside, Task};
 pub use report::{Output, Report};
 
 use crate::proposals::server::ServerCx;
-use crate::proposals::{Extension, REGISTRY};
+use crate::proposals::{Proposal, REGISTRY};
 use crate::protocol::Revision;
 use connection::Connection;
 use incoming::Replies;
-use io_requests::Errands;
-use proposals::Rooms;
+use io_requests::IoRequests;
+use proposals::ServerProposals;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,10 +65,10 @@ pub struct Server {
     config: Config,
     session: Session,
     cx: Connection,
-    rooms: Rooms,
+    rooms: ServerProposals,
     replies: Replies,
     counts: BTreeMap<u64, tools::Count>,
-    errands: Errands,
+    errands: IoRequests,
 }
 
 impl Server {
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// The same with other rooms than those of the registry.
-    pub fn with_rooms(config: Config, rooms: &[&'static dyn Extension]) -> Self {
+    pub fn with_rooms(config: Config, rooms: &[&'static dyn Proposal]) -> Self {
         Self {
             session: Session {
                 phase: Phase::New,
@@ -88,10 +88,10 @@ impl Server {
                 samples: false,
             },
             cx: Connection::new(&config),
-            rooms: Rooms::new(rooms, &config),
+            rooms: ServerProposals::new(rooms, &config),
             replies: Replies::default(),
             counts: BTreeMap::new(),
-            errands: Errands::default(),
+            errands: IoRequests::default(),
             config,
         }
     }

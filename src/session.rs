@@ -13,6 +13,6 @@ pub mod summary;
 pub mod tracker;
 pub mod view;
 
-pub use message_replay::Witness;
+pub use message_replay::MessageReplay;
 pub use pairing::Pairing;
 pub use tracker::Tracker;

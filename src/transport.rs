@@ -8,5 +8,5 @@ pub mod link;
 pub mod listen;
 pub mod local;
 
-pub use client::remote::{Onlookers, Remote, Tell, Told};
+pub use client::remote::{NoticeCallback, Observers, Remote, TransportNotice};
 pub use link::{Incoming, Link, Undelivered};

@@ -257,12 +257,12 @@ impl Validator {
 /// Reads the head of an HTTP request out of a transport event.
 fn read_head(payload: &[u8]) -> Option<Head> {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct RequestHead {
         what: String,
         #[serde(default)]
         headers: Vec<(String, String)>,
     }
-    let told: Told = ciborium::from_reader(payload).ok().filter(|told: &Told| told.what == "request")?;
+    let told: RequestHead = ciborium::from_reader(payload).ok().filter(|told: &RequestHead| told.what == "request")?;
     let value = |name: &str| told.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
     let is_modern = |version: &str| Era::of_version(version) == Era::Modern;
     Some(Head {

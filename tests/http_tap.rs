@@ -6,7 +6,7 @@
 #[expect(dead_code, reason = "each test file uses its part of the stage")]
 mod common;
 
-use common::socket::{Client, END, EVENTS, Heard, Tap, Wire, chunk, json_answer, post, say, serve};
+use common::socket::{Client, END, EVENTS, FactCallback, Tap, Wire, chunk, json_answer, post, say, serve};
 use common::{LIMIT, Stage, until};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -502,7 +502,7 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
 
 /// An HTTP+SSE server whose stream begins with this endpoint: what is posted is answered on the stream, each answer
 /// behind half an event of the server's own, and told to the test.
-fn sse_server(endpoint: &'static str, tell: Sender<Heard>) -> SocketAddr {
+fn sse_server(endpoint: &'static str, tell: Sender<FactCallback>) -> SocketAddr {
     let (posted, to_stream) = channel::<Value>();
     let (shared, tell) = (Mutex::new((posted, to_stream)), Mutex::new(tell));
     serve(move |heard, wire| {
@@ -903,7 +903,7 @@ fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
 }
 
 /// A session's own answers: the mark that the request carries comes back with it.
-fn marks(heard: &Heard, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
+fn marks(heard: &FactCallback, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
     let request: Value = serde_json::from_slice(&heard.body).expect("JSON");
     let mark = &request["params"]["mark"];
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"mark": mark}}).to_string();

@@ -11,8 +11,8 @@ mod web;
 use common::{Output, Stage, finish, until};
 use futures_util::{SinkExt, StreamExt};
 use hyper::http::request;
-use mcpreel::transport::client::http::{Seen, Watch};
-use mcpreel::transport::{Incoming, Onlookers, Remote};
+use mcpreel::transport::client::http::{ExchangeEvent, ExchangeObserver};
+use mcpreel::transport::{Incoming, Observers, Remote};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -1155,7 +1155,7 @@ impl Kept {
     }
 }
 
-impl Watch for Kept {
+impl ExchangeObserver for Kept {
     fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
         let mut kept = self.0.lock().expect("no panic");
         let number = u32::try_from(kept.len()).expect("a few");
@@ -1163,14 +1163,14 @@ impl Watch for Kept {
         number
     }
 
-    fn see(&self, _exchange: u32, seen: Seen<'_>) {
+    fn see(&self, _exchange: u32, seen: ExchangeEvent<'_>) {
         self.keep(match seen {
-            Seen::RequestBody(bytes) => format!("> {}", String::from_utf8_lossy(bytes)),
-            Seen::RequestEnd(why) => format!("> end {why:?}"),
-            Seen::Response(head) => head.status.to_string(),
-            Seen::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
-            Seen::ResponseEnd(why) => format!("< end {why:?}"),
-            Seen::Refused(status, why) => format!("< {status} {why}"),
+            ExchangeEvent::RequestBody(bytes) => format!("> {}", String::from_utf8_lossy(bytes)),
+            ExchangeEvent::RequestEnd(why) => format!("> end {why:?}"),
+            ExchangeEvent::Response(head) => head.status.to_string(),
+            ExchangeEvent::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
+            ExchangeEvent::ResponseEnd(why) => format!("< end {why:?}"),
+            ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
         });
     }
 
@@ -1188,7 +1188,7 @@ fn a_watch_sees_each_exchange_to_its_end() {
     });
     let remote = Remote { url: web.url("/mcp"), ..Remote::default() };
     let kept = Arc::new(Kept::default());
-    let onlookers = Onlookers { exchanges: Some(kept.clone()), ..Onlookers::default() };
+    let onlookers = Observers { exchanges: Some(kept.clone()), ..Observers::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut link = remote.attach(Arc::new(|_| {}), onlookers).await.expect("attached");

@@ -4,8 +4,8 @@
 
 use mcpreel::host::engine::ModelReply;
 use mcpreel::proposals::Severity;
-use mcpreel::runtime::simulate::{Around, simulate};
-use mcpreel::scenario::{self, Report, Scenario, Seen};
+use mcpreel::runtime::simulate::{SimulationContext, simulate};
+use mcpreel::scenario::{self, Observation, Report, Scenario};
 use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
 use mcpreel::validate::{Options, Validator};
 use mcpreel::wire::Framing;
@@ -35,9 +35,9 @@ fn play(text: &str) -> (Report, Vec<String>) {
     let scenario = Scenario::read(text).unwrap_or_else(|error| panic!("{error}"));
     let mut validator = Validator::new(Options::default());
     let (mut prompts, mut seq) = (Vec::new(), 0);
-    let mut observe = |now: Duration, seen: &Seen<'_>| match seen {
-        Seen::Prompt(prompt) => prompts.push(prompt.to_value().to_string()),
-        Seen::Message { server, direction, bytes } => {
+    let mut observe = |now: Duration, seen: &Observation<'_>| match seen {
+        Observation::Prompt(prompt) => prompts.push(prompt.to_value().to_string()),
+        Observation::Message { server, direction, bytes } => {
             let header = EventHeader {
                 seq,
                 time: i64::try_from(now.as_nanos()).expect("a short time"),
@@ -55,7 +55,7 @@ fn play(text: &str) -> (Report, Vec<String>) {
         }
         _ => {}
     };
-    let around = Around {
+    let around = SimulationContext {
         wall_base_ns: 1_700_000_000_000_000_000,
         model: &mut |prompt| Ok(ModelReply::echo(prompt)),
         observe: &mut observe,

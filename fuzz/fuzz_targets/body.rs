@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::record::http::body::{Piece, Reading};
+use mcpreel::record::http::body::{BodyPiece, Reading};
 use mcpreel::record::http::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
@@ -40,7 +40,7 @@ fn decode(coding: &str, body: &[u8], chunk: usize) -> Vec<u8> {
 /// What comes of it, as words.
 fn read(mut reading: Reading, body: &[u8], chunk: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let mut sink = |piece: Piece<'_>| found.push(format!("{piece:?}"));
+    let mut sink = |piece: StreamPiece<'_>| found.push(format!("{piece:?}"));
     body.chunks(chunk).for_each(|chunk| reading.push(chunk, &mut sink));
     reading.finish(&mut sink);
     found

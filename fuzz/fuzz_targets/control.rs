@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::sessions::answers::Answers;
-use mcpreel::sessions::control::{Control, Heard, Put, Session};
+use mcpreel::sessions::control::{Control, FactCallback, InjectionProgress, Session};
 use mcpreel::sessions::sockets::connect;
 use mcpreel::wire::Direction;
 use serde_json::{Map, Value, json};
@@ -17,12 +17,12 @@ use std::time::Instant;
 struct Echo;
 
 impl Session for Echo {
-    fn put(&self, _: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+    fn put(&self, _: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         assert!(!message.contains(&b'\n'), "a message is one line");
-        if stream > 7 { Err("there is none".to_owned()) } else { Ok(Put::Written) }
+        if stream > 7 { Err("there is none".to_owned()) } else { Ok(InjectionProgress::Written) }
     }
 
-    fn fire(&self, _: u32, fired: Value, heard: Heard) -> Result<(), String> {
+    fn fire(&self, _: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
         heard(json!({"heard": fired}), true);
         Ok(())
     }

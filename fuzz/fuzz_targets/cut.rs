@@ -3,20 +3,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::record::http::boundary::{Cut, Events, Frames};
+use mcpreel::record::http::boundary::{MessageSplitter, Events, Frames};
 use mcpreel::sessions::injection::{is_ours, may_be_answer, request_id};
-use mcpreel::record::answer_filter::{Piece, Sieve};
+use mcpreel::record::answer_filter::{StreamPiece, AnswerFilter};
 
 fuzz_target!(|data: &[u8]| {
     let [how, chunk, stream @ ..] = data else { return };
     let chunk = usize::from(*chunk).max(1);
-    for cut in [Cut::Events(Events::default()), Cut::Frames(Frames::new(false)), Cut::Frames(Frames::new(true))] {
+    for cut in [MessageSplitter::Events(Events::default()), MessageSplitter::Frames(Frames::new(false)), MessageSplitter::Frames(Frames::new(true))] {
         assert_eq!(pass(cut, stream, chunk, *how), stream);
     }
-    let (mut sieve, mut passed) = (Sieve::default(), Vec::new());
-    let mut take = |piece: Piece<'_>| match piece {
-        Piece::Pass(bytes) => passed.extend_from_slice(bytes),
-        Piece::Suspect { whole, payload, .. } => {
+    let (mut sieve, mut passed) = (AnswerFilter::default(), Vec::new());
+    let mut take = |piece: StreamPiece<'_>| match piece {
+        StreamPiece::Pass(bytes) => passed.extend_from_slice(bytes),
+        StreamPiece::Suspect { whole, payload, .. } => {
             assert!(may_be_answer(payload) && whole.starts_with(payload));
             passed.extend_from_slice(whole);
         }
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// Looks at some of the chunks only, as long as an answer is awaited.
-fn pass(mut cut: Cut, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
+fn pass(mut cut: MessageSplitter, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, chunk) in stream.chunks(chunk).enumerate() {
         if how >> (at % 8) & 1 == 0 {

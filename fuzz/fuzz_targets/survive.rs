@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::probe::{Course, End, Order, Plan, Settings};
+use mcpreel::probe::{ProbeRun, ClientEnd, Order, Plan, Settings};
 use mcpreel_fuzz::{assert_rests, steps};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const SETTINGS: Settings = Settings { wait: SECOND, settle: SECOND, connect: SECOND, restarts: 5 };
 
 fuzz_target!(|data: &[u8]| {
-    let mut course = Course::new(Plan::of(&[]), SETTINGS);
+    let mut course = ProbeRun::new(Plan::of(&[]), SETTINGS);
     let mut orders = course.begin(Duration::ZERO);
     let mut over = false;
     for step in steps(data) {
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
         orders.extend(match step.message.split_first() {
             Some((b'0'..=b'7', b"+")) => course.ready(step.now, stream),
             Some((b'0'..=b'7', b"-")) => course.closed(step.now, stream),
-            Some((b'0'..=b'7', b"!")) => course.ended(step.now, End { code, ..End::default() }),
+            Some((b'0'..=b'7', b"!")) => course.ended(step.now, ClientEnd { code, ..ClientEnd::default() }),
             Some((_, message)) => course.pass(step.now, stream, step.direction, message),
             None => Vec::new(),
         });

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::session::audit::Audit;
-use mcpreel::session::checkpoint_trees::Lineages;
+use mcpreel::session::checkpoint_trees::CheckpointTrees;
 use mcpreel::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     assert!(report.findings.iter().all(|finding| finding.seq.is_none_or(|seq| seq < lines)));
     assert_eq!(self::report(data, 3), report);
 
-    let (mut audit, mut lineages) = (Audit::default(), Lineages::default());
+    let (mut audit, mut lineages) = (Audit::default(), CheckpointTrees::default());
     events(data, |event| {
         assert!(audit.take(event).iter().all(|row| row.seq <= event.header.seq));
         lineages.take(event);

@@ -10,7 +10,7 @@ use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Ro
 use crate::process::child::ServerCommand;
 use crate::protocol::{Era, Revision};
 use crate::record::http::{Exchanges, Numbers};
-use crate::record::queue::{Lane, Ready};
+use crate::record::queue::{ChunkSource, Ready};
 use crate::record::recorder::{Recorder, WHOLE_BESIDE};
 use crate::redact;
 use crate::render::line;
@@ -18,11 +18,11 @@ use crate::runtime::{Connection, Failure};
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
 use crate::transport::client::http::HttpError;
-use crate::transport::client::http::SharedWatch;
+use crate::transport::client::http::SharedObserver;
 use crate::transport::client::remote::Carrier;
 use crate::transport::client::websocket;
-use crate::transport::local::stdio::{self, Onlooker, Pipe, StdioServer};
-use crate::transport::{Link, Onlookers, Remote, Told};
+use crate::transport::local::stdio::{self, ByteObserver, Pipe, StdioServer};
+use crate::transport::{Link, Observers, Remote, TransportNotice};
 use crate::wire::{Direction, Frame, LineFramer};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -204,7 +204,7 @@ impl Peer {
 
     async fn attach(remote: &Remote, options: &ClientOptions, context: &Context) -> Result<(Link, Self), CommandError> {
         let recording = options.recording_if_named()?;
-        let Attached { link, exchanges, advice } =
+        let RemoteLink { link, exchanges, advice } =
             attach(remote, recording.as_ref().map(Recording::recorder), None, context).await?;
         Ok((link, Self { server: None, recording, exchanges, advice, joined: None }))
     }
@@ -285,7 +285,7 @@ impl Peer {
 }
 
 /// A link to a server that runs elsewhere, and what stands beside it.
-pub struct Attached {
+pub struct RemoteLink {
     /// The connection.
     pub link: Link,
     /// Records what passes over HTTP.
@@ -295,7 +295,7 @@ pub struct Attached {
 }
 
 /// One of several servers that are recorded into one reel.
-pub struct Beside<'a> {
+pub struct SharedRecording<'a> {
     /// Where the numbers of its streams come from.
     pub numbers: &'a Arc<Numbers>,
     /// Its name.
@@ -306,9 +306,9 @@ pub struct Beside<'a> {
 pub async fn attach(
     remote: &Remote,
     recorder: Option<&Recorder>,
-    beside: Option<Beside<'_>>,
+    beside: Option<SharedRecording<'_>>,
     context: &Context,
-) -> Result<Attached, CommandError> {
+) -> Result<RemoteLink, CommandError> {
     let carrier = remote.carrier().map_err(remote_error)?;
     if remote.insecure && remote.speaks_tls() {
         context.printer.note("warning: the server's certificate is not checked (--insecure)");
@@ -327,7 +327,7 @@ pub async fn attach(
     let exchanges = recorder.filter(|_| is_http).map(|recorder| {
         let exchanges = Exchanges::new(Arc::clone(recorder.queue()), &remote.url, |_| {});
         Arc::new(match &beside {
-            Some(Beside { numbers, server }) => exchanges.beside(numbers, server),
+            Some(SharedRecording { numbers, server }) => exchanges.beside(numbers, server),
             None => exchanges,
         })
     });
@@ -335,21 +335,21 @@ pub async fn attach(
         0 => copy_to(recorder),
         stream => copy_lines_to(recorder, stream),
     });
-    let onlookers = Onlookers {
-        exchanges: exchanges.clone().map(|exchanges| exchanges as SharedWatch),
+    let onlookers = Observers {
+        exchanges: exchanges.clone().map(|exchanges| exchanges as SharedObserver),
         bytes,
         frames: recorder.map(|recorder| copy_frames_to(recorder, stream)),
     };
     let advice = Advice::default();
     let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
-    let tell = Arc::new(move |told: Told<'_>| match told {
-        Told::Step(text) if is_verbose => note(text),
-        Told::Step(_) => {}
-        Told::Trouble(text) => note(text),
-        Told::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+    let tell = Arc::new(move |told: TransportNotice<'_>| match told {
+        TransportNotice::Step(text) if is_verbose => note(text),
+        TransportNotice::Step(_) => {}
+        TransportNotice::Trouble(text) => note(text),
+        TransportNotice::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
     });
     let link = remote.attach(tell, onlookers).await.map_err(remote_error)?;
-    Ok(Attached { link, exchanges, advice })
+    Ok(RemoteLink { link, exchanges, advice })
 }
 
 /// A server that has closed its output and ends so soon was not asked to.
@@ -364,13 +364,13 @@ fn end_text(status: ExitStatus) -> String {
 }
 
 /// Hands every byte that passes to the recorder.
-fn copy_to(recorder: &Recorder) -> Onlooker {
+fn copy_to(recorder: &Recorder) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |pipe, bytes| {
         let lane = match pipe {
-            Pipe::Stdin => Lane::Messages(Direction::ClientToServer),
-            Pipe::Stdout => Lane::Messages(Direction::ServerToClient),
-            Pipe::Stderr => Lane::Stderr,
+            Pipe::Stdin => ChunkSource::Messages(Direction::ClientToServer),
+            Pipe::Stdout => ChunkSource::Messages(Direction::ServerToClient),
+            Pipe::Stderr => ChunkSource::Stderr,
         };
         match bytes {
             Some(bytes) => queue.push(lane, bytes),
@@ -380,7 +380,7 @@ fn copy_to(recorder: &Recorder) -> Onlooker {
 }
 
 /// The same as frames of one stream, beside others.
-pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> Onlooker {
+pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
     let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(WHOLE_BESIDE)));
     Arc::new(move |pipe, bytes| {
@@ -407,7 +407,7 @@ pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> Onlooker {
 }
 
 /// The same for messages that come one in a frame.
-fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::Onlooker {
+fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::MessageObserver {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |direction, message| {
         if let Some(message) = message {

@@ -4,8 +4,8 @@ use super::error::{CommandError, ErrorKind};
 use super::printer::note;
 use super::target::span;
 use crate::process::supervisor;
-use crate::proposals::server::handler_job::{Kind, Permits, Secret};
-use crate::runtime::handler_runner::{Chores, Options};
+use crate::proposals::server::handler_job::{HandlerPolicy, JobKind, Secret};
+use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -56,9 +56,9 @@ enum KindArg {
 #[derive(Clone)]
 pub struct Allowed {
     /// What the engine may want.
-    pub permits: Permits,
+    pub permits: HandlerPolicy,
     /// Whoever does it.
-    pub chores: Arc<Chores>,
+    pub chores: Arc<HandlerRunner>,
 }
 
 impl HandlerArgs {
@@ -87,23 +87,29 @@ impl HandlerArgs {
                  kills its supervisor can use the control sockets of your sessions",
             );
         }
-        let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
+        let permits = HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
         supervisor::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
-        let chores = Chores::new(Options { shell, program, is_program_bare: has_scripts, folder, secrets: values });
+        let chores = HandlerRunner::new(HandlerOptions {
+            shell,
+            program,
+            is_program_bare: has_scripts,
+            folder,
+            secrets: values,
+        });
         Ok(Some(Allowed { permits, chores }))
     }
 }
 
 impl KindArg {
-    fn kind(self) -> Kind {
+    fn kind(self) -> JobKind {
         match self {
-            Self::Bash => Kind::Bash,
-            Self::Webhook => Kind::Webhook,
-            Self::Agent => Kind::Agent,
+            Self::Bash => JobKind::Bash,
+            Self::Webhook => JobKind::Webhook,
+            Self::Agent => JobKind::Agent,
         }
     }
 }

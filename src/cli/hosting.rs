@@ -11,11 +11,11 @@ pub mod session;
 pub mod verdict;
 
 use super::Context;
-use super::client_session::{self, Attached, Beside};
+use super::client_session::{self, RemoteLink, SharedRecording};
 use super::commands::record::spawn_error;
 use super::error::CommandError;
 use super::live::follow::notifications;
-use super::live::{self, Live, Way};
+use super::live::{self, JoinRoute, Live};
 use super::target::{Limits, Target, TargetKind};
 use crate::host::client::Joined;
 use crate::process::child::ServerCommand;
@@ -38,15 +38,15 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// A server of a host, before it runs.
-pub struct Named {
+pub struct NamedServer {
     /// Its name in the host.
     pub name: String,
     /// Where it is.
-    pub place: Place,
+    pub place: ServerLocation,
 }
 
 /// Where a server is.
-pub enum Place {
+pub enum ServerLocation {
     /// In a process that is started for the host.
     Process(ServerCommand),
     /// Somewhere on the network, or where a live session listens.
@@ -57,17 +57,17 @@ pub enum Place {
     Builtin(Box<Config>),
 }
 
-impl Place {
+impl ServerLocation {
     /// Where a target is. A session is joined: client and server must have agreed by now.
     pub fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
         Ok(match target.resolve(context)? {
             TargetKind::Command(command) => Self::Process(command),
             TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
             TargetKind::Session(name) => match live::way_in(&name)? {
-                Way::Door(url) => {
+                JoinRoute::Door(url) => {
                     return Self::of(&Target::of_url(&url, &BTreeMap::new()).within(target.limits), context);
                 }
-                Way::Beside(session) => Self::Session(session),
+                JoinRoute::Beside(session) => Self::Session(session),
             },
         })
     }
@@ -82,7 +82,7 @@ impl Place {
 }
 
 /// A host's servers, at work.
-pub struct Parties {
+pub struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
     /// Where orders for built-in servers go, by place.
@@ -94,16 +94,16 @@ pub struct Parties {
     numbers: Arc<Numbers>,
 }
 
-impl Parties {
+impl HostServers {
     /// Starts or attaches to all of them; what passes goes to the recorder, each server in a stream of its own.
-    pub async fn gather(named: &[Named], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
+    pub async fn gather(named: &[NamedServer], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
         let (links, orders, processes, exchanges, streams) = Default::default();
         let numbers = Arc::<Numbers>::default();
         let mut parties = Self { links, orders, processes, exchanges, streams, numbers: Arc::clone(&numbers) };
-        for Named { name, place } in named {
+        for NamedServer { name, place } in named {
             let mut order = None;
             let link = match place {
-                Place::Builtin(config) => {
+                ServerLocation::Builtin(config) => {
                     let stream = parties.stream();
                     opened(recorder, stream, &json!({"transport": "memory", "server": name}));
                     let (ours, theirs) = Link::pair();
@@ -112,7 +112,7 @@ impl Parties {
                     order = Some(sender);
                     watched(ours, None, recorder, stream)
                 }
-                Place::Process(command) => {
+                ServerLocation::Process(command) => {
                     let stream = parties.stream();
                     let words = redact::redact_arguments(&command.words());
                     opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
@@ -127,14 +127,14 @@ impl Parties {
                         Err(error) => return Err(spawn_error(error)),
                     }
                 }
-                Place::Remote(remote) => {
-                    let beside = Beside { numbers: &numbers, server: name };
-                    let Attached { link, exchanges, .. } =
+                ServerLocation::Remote(remote) => {
+                    let beside = SharedRecording { numbers: &numbers, server: name };
+                    let RemoteLink { link, exchanges, .. } =
                         client_session::attach(remote, Some(recorder), Some(beside), context).await?;
                     parties.exchanges.extend(exchanges);
                     link
                 }
-                Place::Session(session) => {
+                ServerLocation::Session(session) => {
                     let stream = parties.stream();
                     opened(
                         recorder,
@@ -248,16 +248,19 @@ async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<
 }
 
 /// What `NAME=SPEC` names: a server with a name, and a URL, a live session or a command.
-pub fn named(word: &str, limits: Limits, context: &Context) -> Result<Named, CommandError> {
+pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
         CommandError::usage(format!("{word:?} names no server"))
             .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
     })?;
-    Ok(Named { name: name.to_owned(), place: Place::of(&Target::of_word(spec)?.within(limits), context)? })
+    Ok(NamedServer {
+        name: name.to_owned(),
+        place: ServerLocation::of(&Target::of_word(spec)?.within(limits), context)?,
+    })
 }
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
-pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
+pub fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
     let (name, rooms) = word.split_once(':').map_or((word, None), |(name, rooms)| (name, Some(rooms)));
     if !is_name(name) {
         return Err(CommandError::usage(format!("{word:?} names no server")).hint("write it as in: --builtin memory"));
@@ -273,7 +276,7 @@ pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
     }
     let time = jiff::Timestamp::now().as_nanosecond();
     config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
-    Ok(Named { name: name.to_owned(), place: Place::Builtin(Box::new(config)) })
+    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)) })
 }
 
 fn is_name(text: &str) -> bool {

@@ -4,7 +4,7 @@ use super::Context;
 use super::error::{CommandError, ErrorKind};
 use super::recording::OnExisting;
 use super::target::Limits;
-use crate::sessions::sockets::{self, Bound, SocketError};
+use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::transport::listen::gateway::Listener;
 use crate::transport::listen::origin_check::Access;
 use crate::wire::MessageLimit;
@@ -79,7 +79,7 @@ pub struct Listening {
     pub listener: Listener,
     place: String,
     /// The socket's file, removed at the end.
-    _socket: Option<Bound>,
+    _socket: Option<BoundSocket>,
 }
 
 impl Listening {

@@ -14,7 +14,7 @@ use crate::session::Tracker;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, Session};
 use crate::sessions::injection::MARK;
-use crate::sessions::sockets::{self, Bound, SocketError};
+use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
 use crate::wire::{Envelope, MessageKind};
@@ -46,7 +46,7 @@ pub fn open(
     session: Arc<dyn Session>,
     answers: &Arc<Answers>,
     printer: &Printer,
-) -> Result<Option<Bound>, CommandError> {
+) -> Result<Option<BoundSocket>, CommandError> {
     let (bound, control) = open_socket(about, printer).unzip();
     if let Some(control) = control {
         control.start(session, Arc::clone(answers)).map_err(|error| {
@@ -57,7 +57,7 @@ pub fn open(
 }
 
 /// Makes the socket of a session that begins. Where that cannot be, it is told once and the session goes on without.
-pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> {
+pub fn open_socket(about: About, printer: &Printer) -> Option<(BoundSocket, Control)> {
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
     let name = name.trim_matches('.');
@@ -262,7 +262,7 @@ fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, Command
 
 /// What a reel says of how its session was opened.
 #[derive(Debug, Default)]
-pub struct Opening {
+pub struct RecordedHandshake {
     /// The client's name.
     pub client: Option<String>,
     /// The client's capabilities; `Null` where none were seen.
@@ -274,7 +274,7 @@ pub struct Opening {
 /// The handshake stands near the beginning; so many messages are looked at.
 const MESSAGES_LOOKED_AT: usize = 2000;
 
-impl Opening {
+impl RecordedHandshake {
     /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any.
     pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
         let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
@@ -333,12 +333,12 @@ pub fn id_prefix() -> String {
 
 /// A reel's beginning, once client and server have agreed in it, or as it is when that took too long: what crossed the
 /// wire just now stands in the reel a little later.
-fn agreed(reel: &Path, stream: u32) -> Result<Opening, CommandError> {
+fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
     const PATIENCE: Duration = Duration::from_millis(500);
     const PAUSE: Duration = Duration::from_millis(25);
     let began = Instant::now();
     loop {
-        let opening = Opening::read(reel, stream)?;
+        let opening = RecordedHandshake::read(reel, stream)?;
         if opening.handshake.is_some() || began.elapsed() > PATIENCE {
             return Ok(opening);
         }
@@ -356,7 +356,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
             None => error.hint("to ask it, tap it: mcpreel record -- mcpreel serve"),
         });
     }
-    let Opening { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
+    let RecordedHandshake { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
     let handshake = handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
             .hint("try again once the client has sent initialize or its first request")
@@ -366,7 +366,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
 }
 
 /// How a host comes to the server of a live session.
-pub enum Way {
+pub enum JoinRoute {
     /// In a connection of its own, at this URL.
     Door(String),
     /// Into the connection of the session's client.
@@ -375,7 +375,7 @@ pub enum Way {
 
 /// Finds a session and the way to its server: where it listens a connection of one's own, unless one of its streams is
 /// named, else its client's.
-pub fn way_in(name: &str) -> Result<Way, CommandError> {
+pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
     let live = find(name)?;
     if live.text("role") == Some("host") {
         let error = CommandError::usage(format!("{} is a host: it has servers, and is none", live.name));
@@ -384,8 +384,8 @@ pub fn way_in(name: &str) -> Result<Way, CommandError> {
             .hint(format!("one request to a server of its goes with: mcpreel call METHOD --session {}", live.name)));
     }
     match live.text("listen").filter(|_| live.stream == 0) {
-        Some(url) => Ok(Way::Door(url.to_owned())),
-        None => join(&live).map(|joined| Way::Beside(Box::new((live, joined)))),
+        Some(url) => Ok(JoinRoute::Door(url.to_owned())),
+        None => join(&live).map(|joined| JoinRoute::Beside(Box::new((live, joined)))),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary, WHOLE_BESIDE};
 use crate::record::status::Status;
 use crate::record::stdio::is_ignored;
-use crate::record::storage::{Files, ForwardOnly, Once, ReelFile, Sink, Spot, open_free};
+use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
@@ -125,7 +125,7 @@ impl Recording {
             complain: Box::new(note),
         };
         let (started, place) = if plan.output == Some(Path::new("-")) {
-            (Recorder::start(Once::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))
+            (Recorder::start(SingleReel::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))
         } else {
             let named = plan.output.map_or_else(|| PathBuf::from("the reel"), Path::to_owned);
             (Recorder::start(open(plan)?, options), named)
@@ -217,7 +217,8 @@ fn open(plan: &Plan<'_>) -> Result<Files, CommandError> {
         };
         return Ok(Files::new(first, spots, Box::new(Vec::new)));
     };
-    let spot = Spot { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), makes_folder: false };
+    let spot =
+        ReelLocation { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), makes_folder: false };
     let first = match open_named(path, &spot, plan) {
         Ok(first) => Some(first),
         Err(error) if error.kind == ErrorKind::Usage || plan.need != Need::Wanted => return Err(error),
@@ -233,14 +234,14 @@ fn open(plan: &Plan<'_>) -> Result<Files, CommandError> {
 }
 
 /// Where a recording goes that the user does not place.
-fn own_spots(name: &str) -> Vec<Spot> {
+fn own_spots(name: &str) -> Vec<ReelLocation> {
     let name = reels::new_name(name);
-    let spot = |folder: PathBuf| Spot { path: folder.join(&name), makes_folder: true };
+    let spot = |folder: PathBuf| ReelLocation { path: folder.join(&name), makes_folder: true };
     Places::here().reels().into_iter().map(spot).collect()
 }
 
 /// Opens the file that the user named.
-fn open_named(path: &Path, spot: &Spot, plan: &Plan<'_>) -> Result<ReelFile, CommandError> {
+fn open_named(path: &Path, spot: &ReelLocation, plan: &Plan<'_>) -> Result<ReelFile, CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     match reels::create(path, plan.force) {
         Ok(file) if reels::is_written_in_place(path) => Ok(ReelFile::in_place(file)),
@@ -256,7 +257,7 @@ fn open_named(path: &Path, spot: &Spot, plan: &Plan<'_>) -> Result<ReelFile, Com
 }
 
 /// Makes a reel in the first folder that takes one. The error is the first, with its path, where there is a folder.
-fn open_one_of(spots: &[Spot]) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
+fn open_one_of(spots: &[ReelLocation]) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
     let mut failure: Option<(PathBuf, io::Error)> = None;
     for spot in spots {
         match open_free(spot) {

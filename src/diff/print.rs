@@ -1,7 +1,7 @@
 //! What units are compared by before their texts are looked at: hashes of what they say, and the ids in it.
 
 use super::exchange::{Unit, UnitKind};
-use super::report::Side;
+use super::report::UnitSide;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
@@ -20,9 +20,9 @@ pub(super) struct Print {
 
 impl Print {
     /// Adds the hash of one part.
-    pub fn add(&mut self, side: Side, fingerprint: u64) {
+    pub fn add(&mut self, side: UnitSide, fingerprint: u64) {
         let part = hash(&(side, fingerprint));
-        if side == Side::Params {
+        if side == UnitSide::Params {
             self.params = part;
         }
         self.whole = hash(&(self.whole, part));

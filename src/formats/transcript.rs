@@ -136,7 +136,7 @@ impl<R: BufRead> Reader<R> {
             self.tell(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
         }
         let toward = match line.direction {
-            Some(Lane::Messages(direction)) => Some(direction),
+            Some(LineOrigin::Messages(direction)) => Some(direction),
             _ => None,
         };
         if let Some(head) = &head {
@@ -149,10 +149,10 @@ impl<R: BufRead> Reader<R> {
             self.tell(place, EventKind::Transport, Flags::toward(direction).with(flags), &told)?;
         }
         match (carried, line.direction) {
-            (Some(Carried::Message(framing, payload)), Some(Lane::Messages(direction))) => {
+            (Some(Carried::Message(framing, payload)), Some(LineOrigin::Messages(direction))) => {
                 self.push(place, EventKind::Message, Flags::toward(direction), framing, payload);
             }
-            (Some(Carried::Message(_, mut payload)), Some(Lane::Stderr)) => {
+            (Some(Carried::Message(_, mut payload)), Some(LineOrigin::Stderr)) => {
                 if !payload.ends_with(b"\n") {
                     payload.push(b'\n');
                 }
@@ -190,14 +190,14 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Adds an event that is described.
-    fn tell(&mut self, place: http::Place, kind: EventKind, flags: Flags, told: &Value) -> Result<(), JsonlError> {
+    fn tell(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, told: &Value) -> Result<(), JsonlError> {
         let mut payload = Vec::new();
         ciborium::into_writer(told, &mut payload).map_err(|error| self.error(error.to_string()))?;
         self.push(place, kind, flags, Framing::Whole, payload);
         Ok(())
     }
 
-    fn push(&mut self, place: http::Place, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
+    fn push(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
         // Of a stream's beginning and end, no exchange is told.
         let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
         let exchange = if is_about_stream { 0 } else { place.exchange };
@@ -225,14 +225,14 @@ impl<R: BufRead> Reader<R> {
 
 /// Where something crossed.
 #[derive(Clone, Copy)]
-enum Lane {
+enum LineOrigin {
     Messages(Direction),
     Stderr,
     /// A mark of the tool's own.
     Other,
 }
 
-impl Lane {
+impl LineOrigin {
     fn parse(name: &str) -> Self {
         match name.strip_suffix("_noise").unwrap_or(name) {
             "c2s" | "client_to_server" | "client-to-server" => Self::Messages(Direction::ClientToServer),
@@ -247,7 +247,7 @@ impl Lane {
 #[derive(Default)]
 struct Line<'a> {
     time: Option<&'a [u8]>,
-    direction: Option<Lane>,
+    direction: Option<LineOrigin>,
     text: Option<&'a [u8]>,
     value: Option<&'a [u8]>,
     sse: Option<&'a [u8]>,
@@ -263,7 +263,9 @@ impl<'a> Line<'a> {
         for member in members.by_ref() {
             match member.key {
                 b"time" | b"ts" | b"timestamp" => found.time = Some(member.value),
-                b"dir" | b"direction" => found.direction = json::as_str(member.value).map(|name| Lane::parse(&name)),
+                b"dir" | b"direction" => {
+                    found.direction = json::as_str(member.value).map(|name| LineOrigin::parse(&name))
+                }
                 b"raw" | b"text" => found.text = Some(member.value),
                 b"msg" | b"message" => found.value = Some(member.value),
                 b"sse" => found.sse = Some(member.value),
@@ -299,7 +301,7 @@ impl<'a> Line<'a> {
                 return None;
             }
             return Some(match is_http {
-                false if matches!(self.direction, Some(Lane::Stderr)) => {
+                false if matches!(self.direction, Some(LineOrigin::Stderr)) => {
                     Carried::Message(Framing::Whole, text.into_owned().into_bytes())
                 }
                 false => Carried::of_line(&text),

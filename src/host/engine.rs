@@ -17,13 +17,13 @@ mod tests;
 mod turn;
 
 pub use config::{HostConfig, KNOBS, ServerConfig, policies};
-pub use orders::{Done, ModelReply, Order, ToolCall};
+pub use orders::{ModelReply, Order, OrderResult, ToolCall};
 
 use super::client::{Output as ClientOutput, RequestHandle};
-use super::prompt::{Prompt, Waiting};
+use super::prompt::{Prompt, QueuedInjection};
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Fact, HostCx, HostSide, Inference, Inferred, Moment, Said};
-use crate::proposals::host::{ServerId, ServerView, ToolUse, Wish};
+use crate::proposals::host::{Effect, ServerId, ServerView, ToolUse};
+use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Utterance};
 use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
@@ -49,13 +49,13 @@ pub enum Output {
         output: ClientOutput,
     },
     /// What happened.
-    Fact(Fact),
+    HostEvent(HostEvent),
     /// Ask the model, and hand its reply to [`Host::model`].
     Prompt(Prompt),
     /// Ask the model beside the conversation, and hand what it says to [`Host::inferred_piece`] and [`Host::inferred`].
     Infer(Inference),
-    /// An order is done: each once, in their order. Or a turn that none asked for ([`Done::Woken`]).
-    Done(Done),
+    /// An order is done: each once, in their order. Or a turn that none asked for ([`OrderResult::Woken`]).
+    OrderResult(OrderResult),
 }
 
 /// What waits to be begun.
@@ -77,7 +77,7 @@ enum Work {
     /// Until the model has replied.
     Model,
     /// Until a request of the host's is answered.
-    Waiting(u64),
+    QueuedInjection(u64),
     Over,
 }
 
@@ -91,10 +91,10 @@ enum Next {
     /// The room at this place may make another answer of the model's.
     Rewrite(usize),
     TurnOver,
-    Finish(Done),
+    Finish(OrderResult),
 }
 
-struct Room {
+struct ProposalHost {
     name: &'static str,
     side: Box<dyn HostSide>,
 }
@@ -103,7 +103,7 @@ struct Room {
 pub struct Host {
     config: HostConfig,
     policy: Policy,
-    rooms: Vec<Room>,
+    rooms: Vec<ProposalHost>,
     servers: Vec<Server>,
     views: Vec<ServerView>,
     owners: HashMap<(ServerId, RequestHandle), Owner>,
@@ -121,9 +121,9 @@ pub struct Host {
     using: Option<ToolUse>,
     turns: u64,
     turn: Option<Turn>,
-    history: Vec<Said>,
-    pending: Vec<Waiting>,
-    wishes: VecDeque<(usize, Wish)>,
+    history: Vec<Utterance>,
+    pending: Vec<QueuedInjection>,
+    wishes: VecDeque<(usize, Effect)>,
     inbox: VecDeque<(ServerId, ClientOutput)>,
     out: Vec<Output>,
 }
@@ -131,9 +131,11 @@ pub struct Host {
 impl Host {
     /// A host that has not connected yet.
     pub fn new(config: HostConfig) -> Self {
-        let rooms: Vec<Room> = REGISTRY
+        let rooms: Vec<ProposalHost> = REGISTRY
             .iter()
-            .filter_map(|room| Some(Room { name: room.descriptor().name, side: room.host_side(&config.policies)? }))
+            .filter_map(|room| {
+                Some(ProposalHost { name: room.descriptor().name, side: room.host_side(&config.policies)? })
+            })
             .collect();
         let servers: Vec<Server> = config.servers.iter().map(|server| Server::new(server, &rooms)).collect();
         let views = servers.iter().map(Server::view).collect();
@@ -296,7 +298,7 @@ impl Host {
 
     /// What the rooms hold, by their names; servers by theirs.
     pub fn state(&self) -> Value {
-        let state = |room: &Room| {
+        let state = |room: &ProposalHost| {
             let mut state = room.side.state();
             for one in state.as_array_mut().into_iter().flatten() {
                 let at = one["server"].as_u64().and_then(|at| usize::try_from(at).ok());
@@ -339,7 +341,7 @@ impl Host {
         false
     }
 
-    fn moment(&mut self, now: Duration, moment: &Moment<'_>, next: Next) {
+    fn moment(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
         self.ask_rooms(now, |side, cx| {
             side.moment(cx, moment);
             false
@@ -349,12 +351,12 @@ impl Host {
 
     fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.out.push(Output::Fact(Fact { room: "host", what, server, text: text.into(), data }));
+        self.out.push(Output::HostEvent(HostEvent { room: "host", what, server, text: text.into(), data }));
     }
 
-    fn finish(&mut self, done: Done) {
-        self.work = if done == Done::Ended { Work::Over } else { Work::Idle };
-        self.out.push(Output::Done(done));
+    fn finish(&mut self, done: OrderResult) {
+        self.work = if done == OrderResult::Ended { Work::Over } else { Work::Idle };
+        self.out.push(Output::OrderResult(done));
     }
 
     /// Goes on as far as it can without anybody else.
@@ -363,7 +365,7 @@ impl Host {
             self.settle_wishes(now);
             match std::mem::replace(&mut self.work, Work::Idle) {
                 Work::Connecting if self.servers.iter().all(Server::is_settled) => {
-                    self.moment(now, &Moment::SessionStart, Next::Finish(Done::Connected));
+                    self.moment(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
                 }
                 Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => {
                     self.proceed(now, *next)
@@ -386,7 +388,7 @@ impl Host {
         match next {
             Next::LayOut => {
                 let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
-                self.moment(now, &Moment::Prompt(agent), Next::Ask);
+                self.moment(now, &LifecycleEvent::Prompt(agent), Next::Ask);
             }
             Next::Ask => self.lay_out(),
             Next::CallTool(used) => self.call_tool(now, used),
@@ -394,7 +396,7 @@ impl Host {
             Next::Rewrite(at) => self.rewrite(now, at),
             Next::TurnOver => self.end_turn(now),
             Next::Finish(done) => {
-                if done == Done::Ended {
+                if done == OrderResult::Ended {
                     self.tell_unprompted();
                 }
                 self.finish(done);

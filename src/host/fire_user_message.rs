@@ -6,7 +6,7 @@
 use super::client::{ClientConfig, ClientEngine, Output, RequestHandle};
 use crate::proposals::conversation::CONTEXT;
 use crate::proposals::conversation::host::{
-    Action, Carrier, Outcome, Subscription, UserMessage, UserMessages, subscription,
+    Action, Carrier, DeliveryOutcome, Subscription, UserMessage, UserMessages, subscription,
 };
 use crate::protocol::Era;
 use crate::wire::{Envelope, json};
@@ -40,9 +40,9 @@ pub enum Report {
     /// Something the caller should know, as a sentence.
     Note(String),
     /// What came of a message. Once for each.
-    Done(Outcome),
+    Done(DeliveryOutcome),
     /// An answer after the deadline (A13).
-    Late(Outcome),
+    Late(DeliveryOutcome),
 }
 
 /// Fires user messages. See the module.

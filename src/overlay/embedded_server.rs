@@ -5,7 +5,7 @@
 
 use super::plan::{Plan, room_of};
 use super::{Ids, MOST_OPEN, Output, forgotten};
-use crate::proposals::{CapabilityPlace, Extension, Side, by_name};
+use crate::proposals::{CapabilityPlace, Proposal, Side, by_name};
 use crate::server::{self, Fired, Report, Server};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ use std::time::Duration;
 const MOST_TOLD: usize = 50;
 
 /// See the module.
-pub struct Guest {
+pub struct EmbeddedServer {
     server: Server,
     /// The rooms that take part in the connection.
-    on: Vec<&'static dyn Extension>,
+    on: Vec<&'static dyn Proposal>,
     /// Rooms that the server has itself.
     left_out: BTreeSet<&'static str>,
     /// Tools that are not its business: the server has some of these names itself.
@@ -29,7 +29,7 @@ pub struct Guest {
     told: BTreeSet<String>,
 }
 
-impl Guest {
+impl EmbeddedServer {
     /// One that waits for a handshake.
     pub fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl Guest {
                 self.once(format!("the client does not answer {method}"))
             }
             server::Output::Report(report) => Some(Output::Fact(serde_json::to_value(report).unwrap_or_default())),
-            server::Output::Errand(_) => None,
+            server::Output::IoRequest(_) => None,
         }
     }
 

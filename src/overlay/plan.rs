@@ -6,7 +6,7 @@ mod read;
 
 use super::template;
 use crate::proposals::server::Firing;
-use crate::proposals::{Extension, REGISTRY};
+use crate::proposals::{Proposal, REGISTRY};
 use crate::server::Config;
 use crate::wire::Direction;
 use globset::GlobMatcher;
@@ -26,7 +26,7 @@ pub struct Plan {
     /// What it is for; may be empty.
     pub name: String,
     /// What user messages are answered with.
-    pub conversation: Vec<Answering>,
+    pub conversation: Vec<AnswerTool>,
     /// The overlay's own tools, which answer for hooks.
     pub tools: Vec<HookTool>,
     /// What is sent when.
@@ -41,7 +41,7 @@ pub struct Plan {
 
 /// A tool of the server, and what is made of its result.
 #[derive(Clone, Debug)]
-pub struct Answering {
+pub struct AnswerTool {
     /// The tool.
     pub tool: String,
     /// Its arguments, a template.
@@ -56,7 +56,7 @@ pub struct HookTool {
     /// Its name.
     pub name: String,
     /// What it calls, and how the result is worded.
-    pub answering: Answering,
+    pub answering: AnswerTool,
 }
 
 impl HookTool {
@@ -78,7 +78,7 @@ impl HookTool {
     }
 }
 
-impl Answering {
+impl AnswerTool {
     /// What is made of a result, `about` what else can be filled in; `None` where there is nothing to say.
     pub fn word(&self, result: &Value, about: &Value) -> Option<String> {
         let said = said(result);
@@ -240,7 +240,7 @@ impl Plan {
 
 /// The name of the room that sends what has this kind.
 pub fn room_of(kind: &str) -> Option<&'static str> {
-    let fires = |room: &&&'static dyn Extension| {
+    let fires = |room: &&&'static dyn Proposal| {
         room.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
     };
     REGISTRY.iter().find(fires).map(|room| room.descriptor().name)

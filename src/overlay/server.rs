@@ -2,7 +2,7 @@
 
 use super::embedded_server::{answer, value};
 use super::own_requests::Purpose;
-use super::{Awaited, Happening, Output, Overlay, Phase, TO_CLIENT, UPDATED, json_splice, message_of, triggers};
+use super::{Awaited, Output, Overlay, Phase, TO_CLIENT, TriggerEvent, UPDATED, json_splice, message_of, triggers};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Overlay {
                 out.push(if is_ours { Output::Kept(message) } else { Output::Pass(TO_CLIENT, message) });
                 self.seen(now, TO_CLIENT, &method, params.as_deref(), &mut out);
                 if let Some(uri) = uri {
-                    self.happened(now, &Happening::Resource(&uri), &mut out);
+                    self.happened(now, &TriggerEvent::Resource(&uri), &mut out);
                 }
             }
             _ => out.push(Output::Pass(TO_CLIENT, message)),
@@ -83,7 +83,7 @@ impl Overlay {
             (Some(Awaited::Result(method, params)), Some(result)) => {
                 let result = value(Some(result));
                 out.push(Output::Pass(TO_CLIENT, message));
-                self.happened(now, &Happening::Result(&method, &params, &result), out);
+                self.happened(now, &TriggerEvent::Result(&method, &params, &result), out);
             }
             _ => out.push(Output::Pass(TO_CLIENT, message)),
         }

@@ -1,6 +1,6 @@
 //! One run of a client: from its start to its end, or to the last message for it. What passes is read here.
 
-use super::report::{Client, End};
+use super::report::{Client, ClientEnd};
 use crate::proposals::{self, Declared, REGISTRY, Side};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub enum Step {
 
 /// What a message told that the course must know.
 #[derive(Clone, Debug, PartialEq)]
-pub enum News {
+pub enum RunEvent {
     /// The ping that is out was answered.
     Pong,
     /// A request of this number was answered, with an error or a result.
@@ -50,7 +50,7 @@ pub enum News {
 
 /// One run.
 #[derive(Debug)]
-pub struct Run {
+pub struct ClientRun {
     /// What for.
     pub purpose: Purpose,
     /// Where it is.
@@ -70,14 +70,14 @@ pub struct Run {
     /// The session was closed.
     pub is_closed: bool,
     /// The process ended.
-    pub end: Option<End>,
+    pub end: Option<ClientEnd>,
     /// The method of the request that is about to go out.
     pub method: String,
     ping: Option<IdKey>,
     asked: HashMap<IdKey, usize>,
 }
 
-impl Run {
+impl ClientRun {
     /// A run that begins.
     pub fn new(purpose: Purpose, due: Duration, after: u32) -> Self {
         Self {
@@ -98,7 +98,13 @@ impl Run {
     }
 
     /// Reads one message, or a batch of them.
-    pub fn read(&mut self, stream: u32, direction: Direction, bytes: &[u8], known: &mut Known) -> Vec<News> {
+    pub fn read(
+        &mut self,
+        stream: u32,
+        direction: Direction,
+        bytes: &[u8],
+        known: &mut ClientKnowledge,
+    ) -> Vec<RunEvent> {
         let envelope = Envelope::scan(bytes);
         if envelope.kind == MessageKind::Batch {
             let items = json::items(bytes);
@@ -107,7 +113,13 @@ impl Run {
         self.take(stream, direction, &envelope, known).into_iter().collect()
     }
 
-    fn take(&mut self, stream: u32, way: Direction, envelope: &Envelope<'_>, known: &mut Known) -> Option<News> {
+    fn take(
+        &mut self,
+        stream: u32,
+        way: Direction,
+        envelope: &Envelope<'_>,
+        known: &mut ClientKnowledge,
+    ) -> Option<RunEvent> {
         match (way, envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request | MessageKind::Notification) => {
                 self.has_begun |= envelope.method.as_deref() == Some("initialize");
@@ -144,18 +156,18 @@ impl Run {
         }
     }
 
-    fn answered(&mut self, envelope: &Envelope<'_>) -> Option<News> {
+    fn answered(&mut self, envelope: &Envelope<'_>) -> Option<RunEvent> {
         let (id, content) = (envelope.id.map(Id::key), content(envelope));
         let is_error = envelope.kind == MessageKind::Error;
         if id.is_some() && id == self.ping {
             self.ping = None;
-            return Some(News::Pong);
+            return Some(RunEvent::Pong);
         }
         // One answer a request: a second one is none.
         if let Some(probe) = id.and_then(|id| self.asked.remove(&id)) {
-            return Some(News::Answer(probe, is_error, content));
+            return Some(RunEvent::Answer(probe, is_error, content));
         }
-        is_error.then(|| News::Objection(content))
+        is_error.then(|| RunEvent::Objection(content))
     }
 }
 
@@ -165,7 +177,7 @@ fn content(envelope: &Envelope<'_>) -> Value {
 
 /// What is known of the client over all its runs.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct ClientKnowledge {
     /// What it told of itself.
     pub client: Client,
     /// What it declares.
@@ -174,7 +186,7 @@ pub struct Known {
     used: BTreeMap<&'static str, BTreeMap<String, u64>>,
 }
 
-impl Known {
+impl ClientKnowledge {
     /// Where the client declares a room's proposal itself.
     pub fn place(&self, room: &str) -> Option<String> {
         let room = proposals::by_name(room)?;
@@ -196,7 +208,7 @@ impl Known {
             return;
         }
         let tool = params["name"].as_str().filter(|_| method == "tools/call");
-        let is_used = |room: &&&dyn proposals::Extension| {
+        let is_used = |room: &&&dyn proposals::Proposal| {
             let descriptor = room.descriptor();
             let by_tool = tool.is_some_and(|tool| descriptor.tools.contains(&tool));
             by_tool || descriptor.methods.iter().any(|spec| spec.name == method)

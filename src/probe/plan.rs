@@ -16,14 +16,14 @@ const UNKNOWN_NOTIFICATION: &str = "notifications/mcpreel/unknown";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Declarations, in all their places.
-    pub places: Vec<Place>,
+    pub places: Vec<DeclarationPlace>,
     /// Messages, in the order in which they are sent.
     pub probes: Vec<Probe>,
 }
 
 /// A place at which a proposal is declared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct DeclarationPlace {
     /// The room's name.
     pub room: &'static str,
     /// Member names below `capabilities`.
@@ -83,7 +83,11 @@ impl Plan {
             let name = descriptor.name;
             if let Some(value) = specimens.capability {
                 let places = descriptor.places.iter().filter(|place| place.side == Side::Server);
-                plan.places.extend(places.map(|place| Place { room: name, path: place.path, value: value.clone() }));
+                plan.places.extend(places.map(|place| DeclarationPlace {
+                    room: name,
+                    path: place.path,
+                    value: value.clone(),
+                }));
             }
             for specimen in specimens.messages {
                 let kind = method_spec(&specimen.method).map_or(MethodKind::Notification, |spec| spec.kind);
@@ -113,7 +117,7 @@ impl Plan {
     }
 }
 
-impl Place {
+impl DeclarationPlace {
     /// For the server to declare.
     pub fn declaration(&self) -> Declaration {
         Declaration { path: self.path, value: self.value.clone() }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// How a client's process or connection ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct End {
+pub struct ClientEnd {
     /// The process's exit code.
     #[serde(rename = "exit_code", skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
@@ -22,7 +22,7 @@ pub struct End {
     pub silent: bool,
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ClientEnd {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { unstarted: Some(why), .. } => write!(out, "could not be started: {why}"),
@@ -37,7 +37,7 @@ impl fmt::Display for End {
 /// What came of one thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum TrialOutcome {
     /// A request was answered with a result.
     Answered {
         /// How the result differs from the proposal's schema.
@@ -68,9 +68,9 @@ pub enum Outcome {
         message: String,
     },
     /// The client broke.
-    Broke(End),
+    Broke(ClientEnd),
     /// The client ended, and does so without it too.
-    Unclear(End),
+    Unclear(ClientEnd),
     /// It was not tried.
     Untried {
         /// Why not.
@@ -78,7 +78,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl TrialOutcome {
     /// Whether it broke the client.
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Broke(_))
@@ -146,12 +146,12 @@ pub struct Declared {
     pub used: BTreeMap<String, u64>,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
 }
 
 /// A message, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sent {
+pub struct SentSample {
     /// The proposal; none for what nobody knows.
     pub proposal: Option<&'static str>,
     /// Its method.
@@ -160,12 +160,12 @@ pub struct Sent {
     pub form: Form,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
 }
 
 /// The whole survey.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Survey {
+pub struct ProbeReport {
     /// The client.
     pub client: Client,
     /// How often it was started.
@@ -173,10 +173,10 @@ pub struct Survey {
     /// Its declarations.
     pub declarations: Vec<Declared>,
     /// Its messages.
-    pub messages: Vec<Sent>,
+    pub messages: Vec<SentSample>,
 }
 
-impl Survey {
+impl ProbeReport {
     /// What broke the client, if anything did.
     pub fn broken(&self) -> usize {
         let declared = self.declarations.iter().map(|one| &one.outcome);
@@ -186,11 +186,11 @@ impl Survey {
 
 /// Why there is nothing to tell of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ClientFailure {
     /// It never came to the server.
-    NeverCame(Option<End>),
+    NeverCame(Option<ClientEnd>),
     /// It came, and the handshake came to nothing, even where nothing was declared.
-    NoHandshake(Option<End>),
+    NoHandshake(Option<ClientEnd>),
     /// It speaks only the revision that has no handshake.
     OnlyModern,
 }
@@ -204,6 +204,6 @@ pub fn stock_sdks(path: &[&str]) -> &'static str {
 }
 
 /// A survey of which nothing is known yet.
-pub(super) fn blank(plan: &Plan) -> (Vec<Option<Outcome>>, Vec<Option<Outcome>>) {
+pub(super) fn blank(plan: &Plan) -> (Vec<Option<TrialOutcome>>, Vec<Option<TrialOutcome>>) {
     (vec![None; plan.places.len()], vec![None; plan.probes.len()])
 }

@@ -1,8 +1,8 @@
 //! The course of a survey: which run is next, what is sent in it, and what its end tells.
 
-use super::client_run::{Known, News, Purpose, Run, Step};
+use super::client_run::{ClientKnowledge, ClientRun, Purpose, RunEvent, Step};
 use super::plan::{Form, Plan};
-use super::report::{Declared, End, Failure, Outcome, Sent, Survey, blank, stock_sdks};
+use super::report::{ClientEnd, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome, blank, stock_sdks};
 use crate::proposals;
 use crate::proposals::server::Declaration;
 use crate::server::Fired;
@@ -50,43 +50,43 @@ enum Quiet {
     /// The client was still there after so long.
     Stays(Duration),
     /// It ended by itself.
-    Ends(Duration, End),
+    Ends(Duration, ClientEnd),
 }
 
 /// A client that ended with a message out.
 #[derive(Clone, Debug)]
-struct Suspect {
+struct Candidate {
     probe: usize,
-    end: End,
+    end: ClientEnd,
     age: Duration,
 }
 
 /// A survey.
-pub struct Course {
+pub struct ProbeRun {
     plan: Plan,
     settings: Settings,
-    known: Known,
-    places: Vec<Option<Outcome>>,
-    outcomes: Vec<Option<Outcome>>,
+    known: ClientKnowledge,
+    places: Vec<Option<TrialOutcome>>,
+    outcomes: Vec<Option<TrialOutcome>>,
     /// Messages that are still to be sent.
     todo: VecDeque<usize>,
     /// Those that were sent before the client ended, once, in a client that ends by itself.
     tried: BTreeSet<usize>,
     quiet: Option<Quiet>,
-    suspect: Option<Suspect>,
+    suspect: Option<Candidate>,
     /// Runs to come before messages are sent on.
     runs: VecDeque<Purpose>,
-    run: Option<Run>,
+    run: Option<ClientRun>,
     starts: usize,
     newest: u32,
     /// The client ended before anything could be sent.
     idle: usize,
     /// A session's handshake was over once.
     was_ready: bool,
-    failure: Option<Failure>,
+    failure: Option<ClientFailure>,
 }
 
-impl Course {
+impl ProbeRun {
     /// A survey that has not begun.
     pub fn new(plan: Plan, settings: Settings) -> Self {
         let (places, outcomes) = blank(&plan);
@@ -94,7 +94,7 @@ impl Course {
             todo: (0..plan.probes.len()).collect(),
             plan,
             settings,
-            known: Known::default(),
+            known: ClientKnowledge::default(),
             places,
             outcomes,
             tried: BTreeSet::new(),
@@ -144,7 +144,7 @@ impl Course {
     }
 
     /// The client's process ended.
-    pub fn ended(&mut self, now: Duration, end: End) -> Vec<Order> {
+    pub fn ended(&mut self, now: Duration, end: ClientEnd) -> Vec<Order> {
         let Some(run) = &mut self.run else { return Vec::new() };
         run.end = Some(end);
         // Where it never got to a session, nothing else is to come.
@@ -164,15 +164,15 @@ impl Course {
             Step::Starting => self.conclude(now),
             Step::Baseline => self.proceed(now),
             Step::Answering(probe) => {
-                self.outcomes[probe] = Some(Outcome::Ignored);
+                self.outcomes[probe] = Some(TrialOutcome::Ignored);
                 self.check(now, probe)
             }
             Step::Settling(probe) => {
-                self.outcomes[probe].get_or_insert(Outcome::Taken);
+                self.outcomes[probe].get_or_insert(TrialOutcome::Taken);
                 self.check(now, probe)
             }
             Step::Pinging(probe) => {
-                self.outcomes[probe] = Some(Outcome::Broke(End { silent: true, ..End::default() }));
+                self.outcomes[probe] = Some(TrialOutcome::Broke(ClientEnd { silent: true, ..ClientEnd::default() }));
                 self.finish(now)
             }
             Step::Resting => {
@@ -189,15 +189,15 @@ impl Course {
     ///
     /// # Errors
     /// The client never got so far that there is something to tell.
-    pub fn survey(&self) -> Result<Survey, Failure> {
+    pub fn survey(&self) -> Result<ProbeReport, ClientFailure> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let untried = |outcome: &Option<Outcome>| {
+        let untried = |outcome: &Option<TrialOutcome>| {
             let why = || "the survey ended before".to_owned();
-            outcome.clone().unwrap_or_else(|| Outcome::Untried { why: why() })
+            outcome.clone().unwrap_or_else(|| TrialOutcome::Untried { why: why() })
         };
-        let declared = |(place, outcome): (&super::Place, &Option<Outcome>)| Declared {
+        let declared = |(place, outcome): (&super::DeclarationPlace, &Option<TrialOutcome>)| Declared {
             proposal: place.room,
             place: place.name(),
             stock_sdks: stock_sdks(place.path),
@@ -205,13 +205,13 @@ impl Course {
             used: self.known.used(place.room),
             outcome: untried(outcome),
         };
-        let sent = |(probe, outcome): (&super::Probe, &Option<Outcome>)| Sent {
+        let sent = |(probe, outcome): (&super::Probe, &Option<TrialOutcome>)| SentSample {
             proposal: probe.room,
             method: probe.method.clone(),
             form: probe.form,
             outcome: untried(outcome),
         };
-        Ok(Survey {
+        Ok(ProbeReport {
             client: self.known.client.clone(),
             starts: self.starts,
             declarations: self.plan.places.iter().zip(&self.places).map(declared).collect(),
@@ -219,41 +219,41 @@ impl Course {
         })
     }
 
-    fn hear(&mut self, now: Duration, news: News) -> Vec<Order> {
+    fn hear(&mut self, now: Duration, news: RunEvent) -> Vec<Order> {
         let Some(run) = &self.run else { return Vec::new() };
         match (run.step, news) {
-            (Step::Baseline, News::Pong) => {
+            (Step::Baseline, RunEvent::Pong) => {
                 self.known.client.answers_ping = true;
                 self.proceed(now)
             }
-            (Step::Pinging(_), News::Pong) => self.proceed(now),
-            (step, News::Answer(probe, is_error, content)) => {
+            (Step::Pinging(_), RunEvent::Pong) => self.proceed(now),
+            (step, RunEvent::Answer(probe, is_error, content)) => {
                 let is_late = step != Step::Answering(probe);
                 self.outcomes[probe] = Some(self.judged(probe, is_error, &content, is_late));
                 if is_late { Vec::new() } else { self.check(now, probe) }
             }
-            (Step::Settling(probe), News::Objection(error)) => {
+            (Step::Settling(probe), RunEvent::Objection(error)) => {
                 let message = error["message"].as_str().unwrap_or_default().to_owned();
                 let code = error["code"].as_i64().unwrap_or_default();
-                self.outcomes[probe] = Some(Outcome::Objected { code, message });
+                self.outcomes[probe] = Some(TrialOutcome::Objected { code, message });
                 Vec::new()
             }
             _ => Vec::new(),
         }
     }
 
-    fn judged(&self, probe: usize, is_error: bool, content: &Value, late: bool) -> Outcome {
+    fn judged(&self, probe: usize, is_error: bool, content: &Value, late: bool) -> TrialOutcome {
         let probe = &self.plan.probes[probe];
         if is_error {
             let code = content["code"].as_i64().unwrap_or_default();
             let message = content["message"].as_str().unwrap_or_default().to_owned();
-            return Outcome::Refused { code, means: proposals::error_name(&probe.method, code), message, late };
+            return TrialOutcome::Refused { code, means: proposals::error_name(&probe.method, code), message, late };
         }
         let deviations = match probe.room {
             Some(_) => proposals::deviations(&probe.method, false, content),
             None => vec!["there is no such method, and it was answered".to_owned()],
         };
-        Outcome::Answered { deviations, late }
+        TrialOutcome::Answered { deviations, late }
     }
 
     /// Asks whether the client lives, where it can be asked.
@@ -284,14 +284,14 @@ impl Course {
             }
             Purpose::Declaring(places) => {
                 for place in places.clone() {
-                    self.places[place] = Some(Outcome::Taken);
+                    self.places[place] = Some(TrialOutcome::Taken);
                 }
                 return self.finish(now);
             }
             Purpose::Probing => {}
         }
         for place in self.places.iter_mut().filter(|place| place.is_none()) {
-            *place = Some(Outcome::Taken);
+            *place = Some(TrialOutcome::Taken);
         }
         let (Some(&next), Some(stream)) = (self.todo.front(), run.stream) else { return self.finish(now) };
         let probe = &self.plan.probes[next];
@@ -332,7 +332,7 @@ impl Course {
             (Purpose::Quiet(_), _) => self.quiet = Some(Quiet::Ends(age, end)),
             (Purpose::Declaring(places), _) => self.declared(&places, &end),
             (Purpose::Probing, Step::Leaving(Some(probe))) => {
-                self.suspect = Some(Suspect { probe, end, age });
+                self.suspect = Some(Candidate { probe, end, age });
             }
             (Purpose::Probing, _) => self.idle += 1,
         }
@@ -353,24 +353,24 @@ impl Course {
         }
         if !run.has_begun {
             let is_modern = run.is_modern;
-            self.failure = Some(if is_modern { Failure::OnlyModern } else { Failure::NeverCame(end) });
+            self.failure = Some(if is_modern { ClientFailure::OnlyModern } else { ClientFailure::NeverCame(end) });
             return;
         }
         match run.purpose.clone() {
-            Purpose::Declaring(places) if places.is_empty() => self.failure = Some(Failure::NoHandshake(end)),
+            Purpose::Declaring(places) if places.is_empty() => self.failure = Some(ClientFailure::NoHandshake(end)),
             Purpose::Declaring(places) => self.declared(&places, &end.unwrap_or_default()),
             // Without any declaration, then with each alone.
             Purpose::Probing if self.places.iter().all(Option::is_none) && !self.places.is_empty() => {
                 let each = (0..self.places.len()).map(|place| vec![place]);
                 self.runs = std::iter::once(Vec::new()).chain(each).map(Purpose::Declaring).collect();
             }
-            Purpose::Probing | Purpose::Quiet(_) => self.failure = Some(Failure::NoHandshake(end)),
+            Purpose::Probing | Purpose::Quiet(_) => self.failure = Some(ClientFailure::NoHandshake(end)),
         }
     }
 
-    fn declared(&mut self, places: &[usize], end: &End) {
+    fn declared(&mut self, places: &[usize], end: &ClientEnd) {
         for place in places {
-            self.places[*place] = Some(Outcome::Broke(end.clone()));
+            self.places[*place] = Some(TrialOutcome::Broke(end.clone()));
         }
     }
 
@@ -400,14 +400,14 @@ impl Course {
         };
         if let Some(why) = why {
             let rest = self.outcomes.iter_mut().chain(&mut self.places).filter(|outcome| outcome.is_none());
-            rest.for_each(|outcome| *outcome = Some(Outcome::Untried { why: why.to_owned() }));
+            rest.for_each(|outcome| *outcome = Some(TrialOutcome::Untried { why: why.to_owned() }));
         }
         vec![Order::Over]
     }
 
     fn start(&mut self, now: Duration, purpose: Purpose) -> Order {
         self.starts += 1;
-        let is_sound = |place: &usize| !self.places[*place].as_ref().is_some_and(Outcome::is_broken);
+        let is_sound = |place: &usize| !self.places[*place].as_ref().is_some_and(TrialOutcome::is_broken);
         let places: Vec<usize> = match &purpose {
             Purpose::Declaring(places) => places.clone(),
             Purpose::Probing | Purpose::Quiet(_) => (0..self.places.len()).filter(is_sound).collect(),
@@ -420,16 +420,16 @@ impl Course {
         let rooms = self.plan.places.iter().map(|place| place.room).filter(|room| all(room));
         let rooms = rooms.map(str::to_owned).collect();
         let declared = places.iter().map(|place| self.plan.places[*place].declaration()).collect();
-        self.run = Some(Run::new(purpose, now + self.settings.connect, self.newest));
+        self.run = Some(ClientRun::new(purpose, now + self.settings.connect, self.newest));
         Order::Start(declared, rooms)
     }
 
     /// Was it the message, or does the client end by itself? Where that is not known, a quiet run is next.
     fn weigh(&mut self) {
-        let Some(Suspect { probe, end, age }) = self.suspect.take() else { return };
+        let Some(Candidate { probe, end, age }) = self.suspect.take() else { return };
         let outcome = match &self.quiet {
-            Some(Quiet::Stays(limit)) if *limit >= age => Outcome::Broke(end),
-            Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => Outcome::Broke(end),
+            Some(Quiet::Stays(limit)) if *limit >= age => TrialOutcome::Broke(end),
+            Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => TrialOutcome::Broke(end),
             Some(Quiet::Ends(..)) if self.tried.insert(probe) => {
                 // Once more, as the first one.
                 self.outcomes[probe] = None;
@@ -437,11 +437,11 @@ impl Course {
                 self.todo.push_front(probe);
                 return;
             }
-            Some(Quiet::Ends(..)) => Outcome::Unclear(end),
+            Some(Quiet::Ends(..)) => TrialOutcome::Unclear(end),
             // There is no start left to look at it alone.
-            _ if self.starts > self.settings.restarts => Outcome::Broke(end),
+            _ if self.starts > self.settings.restarts => TrialOutcome::Broke(end),
             _ => {
-                self.suspect = Some(Suspect { probe, end, age });
+                self.suspect = Some(Candidate { probe, end, age });
                 self.runs.push_back(Purpose::Quiet(age + MARGIN));
                 return;
             }

@@ -1,6 +1,6 @@
 //! Surveys of scripted clients, in virtual time.
 
-use super::{Course, End, Failure, Order, Outcome, Plan, Settings, Survey};
+use super::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings, TrialOutcome};
 use crate::proposals::server::Declaration;
 use crate::wire::Direction::{ClientToServer, ServerToClient};
 use serde_json::{Value, json};
@@ -43,8 +43,8 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
         Self { does, takes: |_| true, life: None, pongs: true }
     }
 
-    fn survey(mut self, plan: Plan, settings: Settings) -> (Course, Vec<String>) {
-        let (mut course, mut now, mut log) = (Course::new(plan, settings), Duration::ZERO, Vec::new());
+    fn survey(mut self, plan: Plan, settings: Settings) -> (ProbeRun, Vec<String>) {
+        let (mut course, mut now, mut log) = (ProbeRun::new(plan, settings), Duration::ZERO, Vec::new());
         let mut orders: std::collections::VecDeque<Order> = course.begin(now).into();
         let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
         for _ in 0..10_000 {
@@ -119,18 +119,18 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
         panic!("the survey does not end: {log:?}");
     }
 
-    fn report(self, names: &[&str]) -> Survey {
+    fn report(self, names: &[&str]) -> ProbeReport {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         self.survey(Plan::of(&names), SETTINGS).0.survey().expect("a survey")
     }
 }
 
-fn code(code: i32) -> End {
-    End { code: Some(code), ..End::default() }
+fn code(code: i32) -> ClientEnd {
+    ClientEnd { code: Some(code), ..ClientEnd::default() }
 }
 
 /// What came of a method, by its outcome's name and words.
-fn of(survey: &Survey, method: &str) -> (&'static str, String) {
+fn of(survey: &ProbeReport, method: &str) -> (&'static str, String) {
     let sent = survey.messages.iter().rfind(|sent| sent.method == method).expect("was planned");
     (sent.outcome.name(), sent.outcome.words())
 }
@@ -233,7 +233,7 @@ fn starts_are_bounded_and_what_was_not_tried_says_so() {
     let (course, log) = Client::new(|_, _| Does::Die(1)).survey(Plan::of(&[]), settings);
     let survey = course.survey().expect("a survey");
     assert_eq!(log.len(), 3);
-    assert_eq!(survey.messages[0].outcome, Outcome::Broke(code(1)));
+    assert_eq!(survey.messages[0].outcome, TrialOutcome::Broke(code(1)));
     let untried = survey.messages.iter().filter(|sent| sent.outcome.words() == "the client was started too often");
     assert!(untried.count() > 10);
 }
@@ -242,28 +242,28 @@ fn starts_are_bounded_and_what_was_not_tried_says_so() {
 fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
     let never = Client { takes: |_| false, ..Client::new(|_, _| Does::Nothing) };
     let course = never.survey(Plan::of(&[]), SETTINGS).0;
-    assert_eq!(course.survey(), Err(Failure::NoHandshake(Some(code(1)))));
-    let mut course = Course::new(Plan::of(&[]), SETTINGS);
+    assert_eq!(course.survey(), Err(ClientFailure::NoHandshake(Some(code(1)))));
+    let mut course = ProbeRun::new(Plan::of(&[]), SETTINGS);
     course.begin(Duration::ZERO);
     course.ended(Duration::from_secs(1), code(2));
-    assert_eq!(course.survey(), Err(Failure::NeverCame(Some(code(2)))));
-    let mut course = Course::new(Plan::of(&[]), SETTINGS);
+    assert_eq!(course.survey(), Err(ClientFailure::NeverCame(Some(code(2)))));
+    let mut course = ProbeRun::new(Plan::of(&[]), SETTINGS);
     course.begin(Duration::ZERO);
     course.pass(Duration::ZERO, 1, ClientToServer, br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
     course.wake(SETTINGS.connect);
-    assert_eq!(course.survey(), Err(Failure::OnlyModern));
+    assert_eq!(course.survey(), Err(ClientFailure::OnlyModern));
 }
 
 #[test]
 fn a_late_answer_counts_and_says_that_it_was_late() {
-    let mut course = Course::new(Plan::of(&["mcpl".to_owned()]), SETTINGS);
+    let mut course = ProbeRun::new(Plan::of(&["mcpl".to_owned()]), SETTINGS);
     course.begin(Duration::ZERO);
     let send = |orders: Vec<Order>| match orders.into_iter().next() {
         Some(Order::Send(_, fired)) => json!(fired)["method"].as_str().unwrap_or_default().to_owned(),
         other => panic!("{other:?}"),
     };
     let say =
-        |course: &mut Course, at, way, text: &str| course.pass(Duration::from_millis(at), 1, way, text.as_bytes());
+        |course: &mut ProbeRun, at, way, text: &str| course.pass(Duration::from_millis(at), 1, way, text.as_bytes());
     assert_eq!(send(course.ready(Duration::ZERO, 1)), "ping");
     say(&mut course, 0, ServerToClient, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert_eq!(send(say(&mut course, 1, ClientToServer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)), "push/event");

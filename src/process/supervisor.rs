@@ -45,7 +45,7 @@ pub const GRACE: Duration = Duration::from_secs(1);
 
 /// How a command ended; the keeper writes it to its standard output as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ExitReport {
     /// Its exit code, where it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<i32>,
@@ -68,7 +68,7 @@ pub struct Kept {
 
 /// What a kept command may reach of the processes that are not below its keeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ProcessReach {
     /// What any process of the user may.
     All,
     /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
@@ -76,7 +76,7 @@ pub enum Reach {
     Own,
 }
 
-impl Reach {
+impl ProcessReach {
     fn word(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -89,12 +89,12 @@ impl Reach {
     }
 }
 
-/// A keeper for a command, to be spawned: its standard output is for [`Kept`], its standard error for all that the
+/// A keeper for a command, to be spawned: its standard output is for [`ExitReport`], its standard error for all that the
 /// command says. Environment and folder are the command's. A TERM makes it end the command.
 ///
 /// # Errors
 /// This program cannot be found.
-pub fn keeper(argv: &[OsString], limit: Duration, reach: Reach) -> io::Result<Command> {
+pub fn keeper(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
     let mut command = Command::new(this_program()?);
     command.arg(GUARD).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
@@ -146,7 +146,7 @@ pub fn is_kept(process: i32) -> Option<bool> {
             asked if asked == COMMAND.as_bytes() => word(2),
             _ => return false,
         };
-        reach == Reach::Own.word().as_bytes()
+        reach == ProcessReach::Own.word().as_bytes()
     };
     Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_keeper))
 }
@@ -157,17 +157,17 @@ pub fn keep_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next()?;
     if asked == COMMAND {
-        let (reach, argv) = (Reach::read(args.next())?, args.collect::<Vec<_>>());
+        let (reach, argv) = (ProcessReach::read(args.next())?, args.collect::<Vec<_>>());
         return Some(become_command(&argv, reach));
     }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
     let kept = if asked == GUARD {
         // What the keeper tells is all that there is to tell.
-        guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| Kept::unstarted(&error))
+        guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| ExitReport::unstarted(&error))
     } else if asked == KEEPER {
-        let (parent, limit, reach) = (number(args.next())?, number(args.next())?, Reach::read(args.next())?);
+        let (parent, limit, reach) = (number(args.next())?, number(args.next())?, ProcessReach::read(args.next())?);
         let (limit, argv) = (Duration::from_millis(limit), args.collect::<Vec<_>>());
-        Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| Kept::unstarted(&error)))
+        Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| ExitReport::unstarted(&error)))
     } else {
         return None;
     };
@@ -178,7 +178,7 @@ pub fn keep_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-impl Kept {
+impl ExitReport {
     fn unstarted(error: &io::Error) -> Self {
         Self { code: None, signal: None, late: false, told: false, left: 0, unstarted: Some(error_chain(error)) }
     }
@@ -218,7 +218,7 @@ fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
     Ok(())
 }
 
-fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Result<Kept> {
+fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) -> io::Result<ExitReport> {
     let (told, children) = settle(parent)?;
     let (child, alive) = start(argv, reach)?;
     let late = !is_over(&alive, Some(&told), limit);
@@ -230,12 +230,12 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: Reach) -> io::Re
     let (status, left) = end_all(child, &children)?;
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
-    Ok(Kept { code, signal, late: late && !told, told, left, unstarted: None })
+    Ok(ExitReport { code, signal, late: late && !told, told, left, unstarted: None })
 }
 
 /// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
 /// standard error.
-fn start(argv: &[OsString], reach: Reach) -> io::Result<(Pid, OwnedFd)> {
+fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
     let mut command = Command::new(this_program()?);
     command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
@@ -259,21 +259,21 @@ fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
 ///
 /// The kernel restricts a thread and what it starts from then on, so whoever restricts must not be the keeper: a thread
 /// of it that is in the command's domain could be sent signals, which end the whole process.
-fn become_command(argv: &[OsString], reach: Reach) -> ExitCode {
+fn become_command(argv: &[OsString], reach: ProcessReach) -> ExitCode {
     // Closes with the exec.
     let Ok(tells) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let _ = File::from(tells).write_all(error_chain(&exec(argv, reach)).as_bytes());
     ExitCode::FAILURE
 }
 
-fn exec(argv: &[OsString], reach: Reach) -> io::Error {
+fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
     let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
     if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
         return error.into();
     }
     // On a kernel without the scopes nothing is restricted.
     let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
-    if reach == Reach::Own
+    if reach == ProcessReach::Own
         && let Err(error) = confined()
     {
         return io::Error::other(error);

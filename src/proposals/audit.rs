@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug)]
-pub enum End<'a> {
+pub enum OperationEnd<'a> {
     /// It was a notification: nobody says.
     Sent,
     /// By a result.
@@ -18,7 +18,7 @@ pub enum End<'a> {
 
 /// What came of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// It was done.
     Success,
     /// It was refused, or failed.
@@ -27,7 +27,7 @@ pub enum Outcome {
     Timeout,
 }
 
-impl Outcome {
+impl OperationOutcome {
     /// `success`, `failure` or `timeout`.
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Outcome {
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct OperationEntry {
     /// Which, in a word.
     pub operation: &'static str,
     /// In the name of which feature set, where the messages tell.
@@ -50,7 +50,7 @@ pub struct Entry {
     /// What it was about, in a few words.
     pub about: String,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: OperationOutcome,
     /// Why it failed.
     pub reason: Option<String>,
 }

@@ -81,7 +81,7 @@ pub struct Checkpoint {
 
 /// The checkpoints of one connection.
 #[derive(Debug, Default)]
-pub struct Lineage {
+pub struct CheckpointTree {
     known: BTreeMap<String, Checkpoint>,
     /// Names in the order in which they came.
     order: Vec<String>,
@@ -91,7 +91,7 @@ pub struct Lineage {
     pub left_out: u64,
 }
 
-impl Lineage {
+impl CheckpointTree {
     /// Takes in what a message tells.
     pub fn take(&mut self, step: Step, seq: u64, time: i64) {
         match step {
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn branches_grow_where_one_went_back() {
-        let mut lineage = Lineage::default();
+        let mut lineage = CheckpointTree::default();
         let back = Step::Back { target: "a".into(), named: "a".into(), feature_set: None };
         let steps = [given("a", None), given("b", Some("a")), back, given("c", Some("a"))];
         steps.into_iter().enumerate().for_each(|(seq, step)| lineage.take(step, seq as u64, 0));
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_only_spoken_of_stands_there_too_and_no_circle_is_drawn() {
-        let mut lineage = Lineage::default();
+        let mut lineage = CheckpointTree::default();
         lineage.take(given("b", Some("a")), 1, 0);
         lineage.take(given("a", Some("b")), 2, 0);
         lineage.take(given("c", Some("c")), 3, 0);

@@ -6,13 +6,14 @@ mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Knob, Policies};
-use super::samples::Specimens;
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
-    CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Overview, Rule, Side, Spoken,
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Overview, Proposal, Rule,
+    Side, Spoken,
 };
-use crate::protocol::schema::{Misfit, SchemaSet};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
@@ -52,7 +53,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("conversation/schema.json"));
 
-impl Extension for Conversation {
+impl Proposal for Conversation {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
@@ -76,7 +77,7 @@ impl Extension for Conversation {
         Box::<rules::ConversationObserver>::default()
     }
 
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         host::side::KNOBS
     }
 
@@ -85,15 +86,16 @@ impl Extension for Conversation {
     }
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
-        Some(Box::new(host::side::Side::new(policies)))
+        Some(Box::new(host::side::ConversationHostSide::new(policies)))
     }
 
     fn overview(&self) -> Option<Box<dyn Overview>> {
         Some(Box::<fan_out::FanOut>::default())
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<Moment> {
-        (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response()).then_some(Moment::UserMessage)
+    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+        (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response())
+            .then_some(ConversationEvent::UserMessage)
     }
 
     fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
@@ -109,20 +111,20 @@ impl Extension for Conversation {
         }
     }
 
-    fn specimens(&self) -> Specimens {
-        Specimens::read(include_str!("conversation/samples.json"))
+    fn specimens(&self) -> Samples {
+        Samples::read(include_str!("conversation/samples.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
-        Some(Box::<server::ConversationSide>::default())
+        Some(Box::<server::ConversationServerSide>::default())
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
         // What the user sent was more than text, and the host passed it on as it was (AMB-A5).
         let parts = misfit.place == "/content" && value["content"].is_array();
         match definition {
-            "conversation/userMessage:params" if parts => Excuse::Instead(&rules::NOT_TEXT),
-            _ => Excuse::None,
+            "conversation/userMessage:params" if parts => Exemption::Instead(&rules::NOT_TEXT),
+            _ => Exemption::None,
         }
     }
 }

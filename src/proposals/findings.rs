@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// What a room makes of a strict misfit of its schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excuse {
+pub enum Exemption {
     /// It stands as it is.
     None,
     /// It is reported under this rule of the room instead.

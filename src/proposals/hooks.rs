@@ -7,11 +7,11 @@ mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Knob, Policies};
-use super::samples::Specimens;
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Descriptor, Excuse, Extension, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::{Misfit, SchemaSet};
+use super::{CapabilityPlace, Descriptor, Exemption, Observer, Proposal, Rule, Side, Spoken};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use serde_json::Value;
 
 const SOURCE: &str = "seed 003 (SEP-2282)";
@@ -36,7 +36,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("hooks/schema.json"));
 
-impl Extension for Hooks {
+impl Proposal for Hooks {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
@@ -44,7 +44,7 @@ impl Extension for Hooks {
     /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
     fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
 
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         host::KNOBS
     }
 
@@ -53,7 +53,7 @@ impl Extension for Hooks {
     }
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
-        Some(Box::new(host::Side::new(policies)))
+        Some(Box::new(host::HooksHostSide::new(policies)))
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -64,20 +64,20 @@ impl Extension for Hooks {
         Box::<rules::HooksObserver>::default()
     }
 
-    fn specimens(&self) -> Specimens {
-        Specimens::read(include_str!("hooks/samples.json"))
+    fn specimens(&self) -> Samples {
+        Samples::read(include_str!("hooks/samples.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
-        Some(Box::<server::HooksSide>::default())
+        Some(Box::<server::HooksServerSide>::default())
     }
 
-    fn excuse(&self, _definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+    fn excuse(&self, _definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
         // A newer peer may know more events; such an entry is passed over (AMB-D11).
         let listed = misfit.place.starts_with("/supported_events/") || misfit.place.ends_with("/event");
         match value.pointer(&misfit.place) {
-            Some(Value::String(_)) if listed => Excuse::Instead(&rules::UNKNOWN_EVENT),
-            _ => Excuse::None,
+            Some(Value::String(_)) if listed => Exemption::Instead(&rules::UNKNOWN_EVENT),
+            _ => Exemption::None,
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct Inference {
     /// For which server.
     pub server: ServerId,
     /// What the model is asked with, oldest first.
-    pub messages: Vec<Said>,
+    pub messages: Vec<Utterance>,
     /// How many tokens it may give at most.
     pub max_tokens: Option<u64>,
     /// How freely it may choose.
@@ -120,7 +120,7 @@ pub struct Beginning<'a> {
 
 /// Where in the prompt an injection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum PromptPlace {
     /// With the host's own instructions.
     System,
     /// Right before the user's message.
@@ -129,7 +129,7 @@ pub enum Place {
     AfterUser,
 }
 
-impl Place {
+impl PromptPlace {
     /// Its name in layouts and reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -146,7 +146,7 @@ pub struct Slot {
     /// `ROOM.WHAT`.
     pub name: &'static str,
     /// Where.
-    pub place: Place,
+    pub place: PromptPlace,
     /// Its order within the place, over all rooms: lower first.
     pub rank: u32,
 }
@@ -181,7 +181,7 @@ pub struct ToolUse {
 
 /// One thing said in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Utterance {
     /// `user` or `assistant`.
     pub role: &'static str,
     /// What.
@@ -202,7 +202,7 @@ pub enum Agent {
 
 /// A moment of the conversation.
 #[derive(Clone, Copy, Debug)]
-pub enum Moment<'a> {
+pub enum LifecycleEvent<'a> {
     /// All servers are connected (or given up), nothing is said yet.
     SessionStart,
     /// The user said something; no model has seen it.
@@ -212,7 +212,7 @@ pub enum Moment<'a> {
         /// Its text.
         text: &'a str,
         /// What was said before, oldest first.
-        history: &'a [Said],
+        history: &'a [Utterance],
     },
     /// A turn begins: told right after what the user said, if somebody spoke, and waited for together with it.
     TurnBegins(Beginning<'a>),
@@ -234,7 +234,7 @@ pub enum Moment<'a> {
 
 /// A message that a server sent by itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard<'a> {
+pub struct Inbound<'a> {
     /// What it says.
     pub envelope: &'a Envelope<'a>,
     /// Its exact text.
@@ -243,7 +243,7 @@ pub struct Heard<'a> {
 
 /// What came of a request.
 #[derive(Clone, Debug)]
-pub enum Reply<'a> {
+pub enum RequestOutcome<'a> {
     /// Its answer.
     Answered {
         /// The answer.
@@ -259,7 +259,7 @@ pub enum Reply<'a> {
 
 /// Something that happened, for the report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub struct HostEvent {
     /// The room that tells it; `host` for the host itself.
     pub room: &'static str,
     /// What happened: a stable name.
@@ -274,7 +274,7 @@ pub struct Fact {
 
 /// What a room wants of the host.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum Effect {
     /// Ask a server.
     Request {
         /// Names the request when its reply comes.
@@ -322,7 +322,7 @@ pub enum Wish {
     /// Put text into the next prompt.
     Inject(Injection),
     /// Tell.
-    Tell(Fact),
+    Tell(HostEvent),
 }
 
 /// What a room sees of the host while it is asked.
@@ -341,7 +341,7 @@ pub struct HostCx<'a> {
     pub model: &'a ModelView,
     room: &'static str,
     tokens: &'a mut u64,
-    wishes: &'a mut Vec<Wish>,
+    wishes: &'a mut Vec<Effect>,
 }
 
 impl<'a> HostCx<'a> {
@@ -351,7 +351,7 @@ impl<'a> HostCx<'a> {
         turn: u64,
         servers: &'a [ServerView],
         (project, session, model): (&'a str, &'a str, &'a ModelView),
-        (tokens, wishes): (&'a mut u64, &'a mut Vec<Wish>),
+        (tokens, wishes): (&'a mut u64, &'a mut Vec<Effect>),
     ) -> Self {
         Self { now, turn, servers, project, session, model, room: "host", tokens, wishes }
     }
@@ -376,52 +376,52 @@ impl<'a> HostCx<'a> {
     pub fn request(&mut self, server: ServerId, method: &str, params: Value, timeout: Duration) -> u64 {
         *self.tokens += 1;
         let (token, method) = (*self.tokens, method.to_owned());
-        self.wishes.push(Wish::Request { token, server, method, params, timeout });
+        self.wishes.push(Effect::Request { token, server, method, params, timeout });
         token
     }
 
     /// Notifies a server.
     pub fn notify(&mut self, server: ServerId, method: &str, params: Value) {
-        self.wishes.push(Wish::Notify { server, method: method.to_owned(), params });
+        self.wishes.push(Effect::Notify { server, method: method.to_owned(), params });
     }
 
     /// Answers a server's request, by its id as it stood.
     pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refusal>) {
-        self.wishes.push(Wish::Respond { server, id: id.to_vec(), answer });
+        self.wishes.push(Effect::Respond { server, id: id.to_vec(), answer });
     }
 
     /// Asks the model on a server's account; pieces and end name the token that this gives.
     pub fn infer(&mut self, inference: Inference) -> u64 {
         *self.tokens += 1;
         let token = *self.tokens;
-        self.wishes.push(Wish::Infer(Inference { token, ..inference }));
+        self.wishes.push(Effect::Infer(Inference { token, ..inference }));
         token
     }
 
     /// Begins a turn without a user's message.
     pub fn wake(&mut self, server: ServerId, key: &str) {
-        self.wishes.push(Wish::Wake { server, key: key.to_owned() });
+        self.wishes.push(Effect::Wake { server, key: key.to_owned() });
     }
 
     /// Makes another answer of the model's; `Err` where none may be shown.
     pub fn rewrite(&mut self, answer: Result<String, String>) {
-        self.wishes.push(Wish::Rewrite(answer));
+        self.wishes.push(Effect::Rewrite(answer));
     }
 
     /// The order that is being done has failed.
     pub fn fail(&mut self, why: impl Into<String>) {
-        self.wishes.push(Wish::Fail(why.into()));
+        self.wishes.push(Effect::Fail(why.into()));
     }
 
     /// Puts text into the next prompt.
     pub fn inject(&mut self, injection: Injection) {
-        self.wishes.push(Wish::Inject(injection));
+        self.wishes.push(Effect::Inject(injection));
     }
 
     /// Tells what happened.
     pub fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.wishes.push(Wish::Tell(Fact { room: self.room, what, server, text: text.into(), data }));
+        self.wishes.push(Effect::Tell(HostEvent { room: self.room, what, server, text: text.into(), data }));
     }
 }
 
@@ -442,7 +442,7 @@ pub trait HostSide {
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
     /// A moment of the conversation. Whatever the room waits for then, it says so by [`HostSide::is_settled`].
-    fn moment(&mut self, _cx: &mut HostCx<'_>, _moment: &Moment<'_>) {}
+    fn moment(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
 
     /// Whether the conversation may go on.
     fn is_settled(&self) -> bool {
@@ -450,12 +450,12 @@ pub trait HostSide {
     }
 
     /// A notification, or a request of one of the proposal's methods. Answers whether it was the room's.
-    fn receive(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _message: &Heard<'_>) -> bool {
+    fn receive(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _message: &Inbound<'_>) -> bool {
         false
     }
 
-    /// What came of a request of the room's. A late answer comes after [`Reply::TimedOut`].
-    fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &Reply<'_>) {}
+    /// What came of a request of the room's. A late answer comes after [`RequestOutcome::TimedOut`].
+    fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &RequestOutcome<'_>) {}
 
     /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may
     /// add members to the params of the request, or refuse it with a reason.
@@ -471,11 +471,11 @@ pub trait HostSide {
         false
     }
 
-    /// The model has answered: the room may wish for another answer ([`Wish::Rewrite`]), which the next room sees.
+    /// The model has answered: the room may wish for another answer ([`Effect::Rewrite`]), which the next room sees.
     fn rewrite(&mut self, _cx: &mut HostCx<'_>, _answer: &str, _usage: Usage) {}
 
     /// A server sent an answer to nothing that was asked. Whether it was meant for the room.
-    fn stray(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _answer: &Heard<'_>) -> bool {
+    fn stray(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _answer: &Inbound<'_>) -> bool {
         false
     }
 

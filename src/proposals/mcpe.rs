@@ -7,11 +7,11 @@ mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Knob, Policies};
-use super::samples::Specimens;
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Observed, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::{Misfit, SchemaSet};
+use super::{CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side, Spoken};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
 use serde_json::Value;
@@ -73,7 +73,7 @@ const NEIGHBOURS: &[&str] = &[
     "notifications/events/list_changed",
 ];
 
-impl Extension for Mcpe {
+impl Proposal for Mcpe {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
@@ -127,15 +127,15 @@ impl Extension for Mcpe {
         NEIGHBOURS.contains(&method)
     }
 
-    fn specimens(&self) -> Specimens {
-        Specimens::read(include_str!("mcpe/samples.json"))
+    fn specimens(&self) -> Samples {
+        Samples::read(include_str!("mcpe/samples.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
-        Some(Box::<server::McpeSide>::default())
+        Some(Box::<server::McpeServerSide>::default())
     }
 
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         host::KNOBS
     }
 
@@ -144,15 +144,15 @@ impl Extension for Mcpe {
     }
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
-        Some(Box::new(host::Side::new(policies)))
+        Some(Box::new(host::McpeHostSide::new(policies)))
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
         // The proposal's own example leaves one of the four out.
         let stated = value["features"].as_object().is_some_and(|all| all.values().all(Value::is_boolean));
         match (definition, misfit.place.as_str()) {
-            ("capability:server", "/features") if stated => Excuse::Instead(&rules::FEATURE_UNSTATED),
-            _ => Excuse::None,
+            ("capability:server", "/features") if stated => Exemption::Instead(&rules::FEATURE_UNSTATED),
+            _ => Exemption::None,
         }
     }
 }

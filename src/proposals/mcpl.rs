@@ -8,14 +8,17 @@ pub mod push;
 mod rules;
 pub mod server;
 
-use super::audit::{End, Entry};
+use super::audit::{OperationEnd, OperationEntry};
 use super::checkpoint_tree::Step;
 use super::host::{HostSide, Slot};
-use super::policy::{Knob, Policies, Policy};
-use super::samples::Specimens;
+use super::policy::{Policies, Policy, Setting};
+use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Carried, Descriptor, Excuse, Extension, Moment, Observed, Observer, Rule, Side, Spoken};
-use crate::protocol::schema::{Misfit, SchemaSet};
+use super::{
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side,
+    Spoken,
+};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
@@ -81,7 +84,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpl/schema.json"));
 
-impl Extension for Mcpl {
+impl Proposal for Mcpl {
     fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
         host::check_lists(policy)
     }
@@ -99,7 +102,7 @@ impl Extension for Mcpl {
         }
     }
 
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         host::KNOBS
     }
 
@@ -108,7 +111,7 @@ impl Extension for Mcpl {
     }
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
-        Some(Box::new(host::Side::new(policies)))
+        Some(Box::new(host::McplHostSide::new(policies)))
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -119,10 +122,10 @@ impl Extension for Mcpl {
         Box::<rules::McplObserver>::default()
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<Moment> {
+    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
         match (message.method?, message.envelope.kind) {
-            (BEFORE_INFERENCE, MessageKind::Request) => Some(Moment::Inference),
-            (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(Moment::Inferred),
+            (BEFORE_INFERENCE, MessageKind::Request) => Some(ConversationEvent::Inference),
+            (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(ConversationEvent::Inferred),
             _ => None,
         }
     }
@@ -141,7 +144,7 @@ impl Extension for Mcpl {
         }
     }
 
-    fn audit(&self, method: &str, params: &Value, end: End<'_>) -> Vec<Entry> {
+    fn audit(&self, method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
         audit::entries(method, params, end)
     }
 
@@ -149,15 +152,15 @@ impl Extension for Mcpl {
         lineage::step(message)
     }
 
-    fn specimens(&self) -> Specimens {
-        Specimens::read(include_str!("mcpl/samples.json"))
+    fn specimens(&self) -> Samples {
+        Samples::read(include_str!("mcpl/samples.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
-        Some(Box::<server::McplSide>::default())
+        Some(Box::<server::McplServerSide>::default())
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
         rules::excuse(definition, value, misfit)
     }
 

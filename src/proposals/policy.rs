@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// `true` or `false`.
     Flag,
     /// A number, or `none` for no limit.
@@ -29,11 +29,11 @@ pub enum Kind {
 
 /// One option.
 #[derive(Debug)]
-pub struct Knob {
+pub struct Setting {
     /// Its name, below that of its room.
     pub name: &'static str,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// What holds where nothing is said, as it would be written.
     pub default: &'static str,
     /// What it decides, as a sentence.
@@ -43,11 +43,11 @@ pub struct Knob {
 }
 
 /// A room's (or the host's own) options.
-pub type Knobs = (&'static str, &'static [Knob]);
+pub type Settings = (&'static str, &'static [Setting]);
 
 /// A value that an option has.
 #[derive(Clone, Debug, PartialEq)]
-enum Setting {
+enum SettingValue {
     Flag(bool),
     /// `u64::MAX` for no limit; times in nanoseconds.
     Number(u64),
@@ -103,7 +103,7 @@ pub fn regex_error(error: &regex::Error) -> String {
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SettingKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => out.write_str("true or false"),
@@ -120,19 +120,19 @@ impl fmt::Display for Kind {
 /// All options of one room toward one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
-    values: BTreeMap<&'static str, Setting>,
+    values: BTreeMap<&'static str, SettingValue>,
 }
 
 impl Policy {
     /// A flag; false where the room has no such option.
     pub fn flag(&self, name: &str) -> bool {
-        matches!(self.values.get(name), Some(Setting::Flag(true)))
+        matches!(self.values.get(name), Some(SettingValue::Flag(true)))
     }
 
     /// A count or a size; `u64::MAX` for no limit.
     pub fn number(&self, name: &str) -> u64 {
         match self.values.get(name) {
-            Some(Setting::Number(number)) => *number,
+            Some(SettingValue::Number(number)) => *number,
             _ => u64::MAX,
         }
     }
@@ -153,7 +153,7 @@ impl Policy {
     /// The word of a choice; empty where the room has no such option.
     pub fn word(&self, name: &str) -> &'static str {
         match self.values.get(name) {
-            Some(Setting::Text(word)) => word,
+            Some(SettingValue::Text(word)) => word,
             _ => "",
         }
     }
@@ -161,7 +161,7 @@ impl Policy {
     /// A list of words.
     pub fn words(&self, name: &str) -> &[String] {
         match self.values.get(name) {
-            Some(Setting::Words(words)) => words,
+            Some(SettingValue::Words(words)) => words,
             _ => &[],
         }
     }
@@ -170,19 +170,19 @@ impl Policy {
 /// All options: what holds for every server, and what for one.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
-    known: Vec<Knobs>,
-    all: BTreeMap<(&'static str, &'static str), Setting>,
-    one: BTreeMap<String, BTreeMap<(&'static str, &'static str), Setting>>,
+    known: Vec<Settings>,
+    all: BTreeMap<(&'static str, &'static str), SettingValue>,
+    one: BTreeMap<String, BTreeMap<(&'static str, &'static str), SettingValue>>,
 }
 
 impl Policies {
     /// Defaults throughout.
-    pub fn new(known: impl IntoIterator<Item = Knobs>) -> Self {
+    pub fn new(known: impl IntoIterator<Item = Settings>) -> Self {
         Self { known: known.into_iter().collect(), ..Self::default() }
     }
 
     /// Every option there is, room by room.
-    pub fn known(&self) -> &[Knobs] {
+    pub fn known(&self) -> &[Settings] {
         &self.known
     }
 
@@ -253,7 +253,7 @@ impl Policies {
     pub fn of(&self, room: &str, server: &str) -> Policy {
         let Some((room, knobs)) = self.known.iter().find(|(known, _)| *known == room) else { return Policy::default() };
         let one = self.one.get(server);
-        let value = |knob: &Knob| {
+        let value = |knob: &Setting| {
             let key = (*room, knob.name);
             let set = one.and_then(|one| one.get(&key)).or_else(|| self.all.get(&key)).cloned();
             set.or_else(|| read(knob.kind, &Value::from(knob.default)))
@@ -269,35 +269,37 @@ impl Policies {
     fn similar(&self, option: &str) -> String {
         let room = option.split('.').next().unwrap_or_default();
         let names =
-            |(room, knobs): &Knobs| knobs.iter().map(|knob| format!("{room}.{}", knob.name)).collect::<Vec<_>>();
+            |(room, knobs): &Settings| knobs.iter().map(|knob| format!("{room}.{}", knob.name)).collect::<Vec<_>>();
         let same: Vec<String> = self.known.iter().filter(|(known, _)| *known == room).flat_map(names).collect();
         let rooms = || self.known.iter().map(|(room, _)| format!("{room}.…")).collect::<Vec<_>>();
         if same.is_empty() { rooms().join(", ") } else { same.join(", ") }
     }
 }
 
-fn read(kind: Kind, value: &Value) -> Option<Setting> {
+fn read(kind: SettingKind, value: &Value) -> Option<SettingValue> {
     let text = value.as_str().map(str::trim);
     let number = |unit: fn(&str) -> Option<u64>| match text {
-        Some("none") => Some(Setting::Number(u64::MAX)),
-        Some(text) => unit(text).map(Setting::Number),
-        None => value.as_u64().map(|number| number.to_string()).and_then(|text| unit(&text)).map(Setting::Number),
+        Some("none") => Some(SettingValue::Number(u64::MAX)),
+        Some(text) => unit(text).map(SettingValue::Number),
+        None => value.as_u64().map(|number| number.to_string()).and_then(|text| unit(&text)).map(SettingValue::Number),
     };
     match kind {
-        Kind::Flag => match (value, text) {
-            (Value::Bool(flag), _) => Some(Setting::Flag(*flag)),
-            (_, Some(text)) => text.parse().ok().map(Setting::Flag),
+        SettingKind::Flag => match (value, text) {
+            (Value::Bool(flag), _) => Some(SettingValue::Flag(*flag)),
+            (_, Some(text)) => text.parse().ok().map(SettingValue::Flag),
             _ => None,
         },
-        Kind::Count => number(|text| text.parse().ok()),
-        Kind::Bytes => number(parse_bytes),
-        Kind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
-        Kind::Choice(words) => words.iter().find(|word| Some(**word) == text).map(|word| Setting::Text(word)),
-        Kind::Set(known) => {
-            let words = words(value)?;
-            words.iter().all(|word| known.contains(&word.as_str())).then_some(Setting::Words(words))
+        SettingKind::Count => number(|text| text.parse().ok()),
+        SettingKind::Bytes => number(parse_bytes),
+        SettingKind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
+        SettingKind::Choice(words) => {
+            words.iter().find(|word| Some(**word) == text).map(|word| SettingValue::Text(word))
         }
-        Kind::Words => words(value).map(Setting::Words),
+        SettingKind::Set(known) => {
+            let words = words(value)?;
+            words.iter().all(|word| known.contains(&word.as_str())).then_some(SettingValue::Words(words))
+        }
+        SettingKind::Words => words(value).map(SettingValue::Words),
     }
 }
 
@@ -353,13 +355,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const KNOBS: &[Knob] = &[
-        Knob { name: "deadline", kind: Kind::Time, default: "500ms", text: "", source: "" },
-        Knob { name: "most", kind: Kind::Bytes, default: "16k", text: "", source: "" },
-        Knob { name: "how", kind: Kind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
-        Knob { name: "some", kind: Kind::Set(&["one", "two"]), default: "one,two", text: "", source: "" },
-        Knob { name: "words", kind: Kind::Words, default: "", text: "", source: "" },
-        Knob { name: "on", kind: Kind::Flag, default: "true", text: "", source: "" },
+    const KNOBS: &[Setting] = &[
+        Setting { name: "deadline", kind: SettingKind::Time, default: "500ms", text: "", source: "" },
+        Setting { name: "most", kind: SettingKind::Bytes, default: "16k", text: "", source: "" },
+        Setting { name: "how", kind: SettingKind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
+        Setting { name: "some", kind: SettingKind::Set(&["one", "two"]), default: "one,two", text: "", source: "" },
+        Setting { name: "words", kind: SettingKind::Words, default: "", text: "", source: "" },
+        Setting { name: "on", kind: SettingKind::Flag, default: "true", text: "", source: "" },
     ];
 
     #[test]

@@ -6,10 +6,10 @@ mod rules;
 pub mod server;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Knob, Policies};
-use super::samples::Specimens;
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Carried, Descriptor, Extension, Observed, Observer, Rule, Side, Spoken};
+use super::{CapabilityPlace, Carried, Descriptor, Observed, Observer, Proposal, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
@@ -56,7 +56,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("reminder/schema.json"));
 
-impl Extension for Reminder {
+impl Proposal for Reminder {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
@@ -75,7 +75,7 @@ impl Extension for Reminder {
         }
     }
 
-    fn knobs(&self) -> &'static [Knob] {
+    fn knobs(&self) -> &'static [Setting] {
         host::KNOBS
     }
 
@@ -84,7 +84,7 @@ impl Extension for Reminder {
     }
 
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
-        Some(Box::new(host::Side::new(policies)))
+        Some(Box::new(host::ReminderHostSide::new(policies)))
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -105,11 +105,11 @@ impl Extension for Reminder {
         text.into_iter().chain(fact).collect()
     }
 
-    fn specimens(&self) -> Specimens {
-        Specimens::read(include_str!("reminder/samples.json"))
+    fn specimens(&self) -> Samples {
+        Samples::read(include_str!("reminder/samples.json"))
     }
 
     fn server_side(&self) -> Option<Box<dyn ServerSide>> {
-        Some(Box::<server::ReminderSide>::default())
+        Some(Box::<server::ReminderServerSide>::default())
     }
 }

@@ -5,25 +5,25 @@ use serde_json::Value;
 
 /// A room's specimens, as they stand in its `specimens.json`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Specimens {
+pub struct Samples {
     /// A server's declaration, which fits at each of the proposal's places.
     #[serde(default)]
     pub capability: Option<Value>,
     /// Messages of a server, in the order in which they make sense.
     #[serde(default)]
-    pub messages: Vec<Specimen>,
+    pub messages: Vec<Sample>,
 }
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Specimen {
+pub struct Sample {
     /// Its method: one of the proposal's, or one of MCP's that carries something for the proposal.
     pub method: String,
     /// Its params.
     pub params: Value,
 }
 
-impl Specimens {
+impl Samples {
     /// Reads a room's; none where the text is not what it should be, which a test sees.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()

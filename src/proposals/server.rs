@@ -11,7 +11,7 @@ pub mod notes;
 
 pub use super::refusal::Refusal;
 
-use handler_job::{Chore, Infer, Outcome, Permits};
+use handler_job::{HandlerJob, HandlerPolicy, Infer, JobOutcome};
 use memory::Memories;
 use notes::Notes;
 use serde::Serialize;
@@ -165,7 +165,7 @@ pub trait ServerCx {
     fn settle(&mut self, ticket: u64, answer: Answer);
     /// Has something done outside; what came of it comes to [`ServerSide::brought`] with this ticket. Only what was
     /// permitted ([`ServerSide::permit`]).
-    fn send_out(&mut self, chore: Chore) -> u64;
+    fn send_out(&mut self, chore: HandlerJob) -> u64;
     /// Reports a fact: an object whose `report` names the kind. An integer `id` is that of a request of the server's.
     fn report(&mut self, fact: Value);
     /// Tells the host that a resource changed, if it watches it.
@@ -259,7 +259,7 @@ pub trait ServerSide: Send {
     fn forgo_memory(&mut self) {}
 
     /// Hears before all else what may be done outside.
-    fn permit(&mut self, _permits: &Permits) {}
+    fn permit(&mut self, _permits: &HandlerPolicy) {}
 
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;
@@ -315,7 +315,7 @@ pub trait ServerSide: Send {
     fn denied(&mut self, _method: &str, _about: &Value, _error: Option<&Value>, _cx: &mut dyn ServerCx) {}
 
     /// What came of something that was done outside; answers whether it was the room's.
-    fn brought(&mut self, _ticket: u64, _outcome: &Outcome, _cx: &mut dyn ServerCx) -> bool {
+    fn brought(&mut self, _ticket: u64, _outcome: &JobOutcome, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// One place where a value does not fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct SchemaViolation {
     /// JSON Pointer to the place in the value.
     pub place: String,
     /// What does not fit.
     pub reason: String,
 }
 
-impl std::fmt::Display for Misfit {
+impl std::fmt::Display for SchemaViolation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.place.as_str() {
             "" => write!(out, "{}", self.reason),
@@ -49,7 +49,7 @@ impl SchemaSet {
     }
 
     /// Where `value` does not fit the definition `name`; `None` where there is no such definition.
-    pub fn check(&self, name: &str, value: &Value) -> Option<Vec<Misfit>> {
+    pub fn check(&self, name: &str, value: &Value) -> Option<Vec<SchemaViolation>> {
         let validator = self.validator(name)?;
         if validator.is_valid(value) {
             return Some(Vec::new());
@@ -82,7 +82,11 @@ impl SchemaSet {
 /// none.
 /// `is_open` tells whether a value holds variables. Those are in texts and stay texts, so that only what follows from
 /// shapes is certain there: a type, a member that lacks, one too many.
-pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value) -> bool) -> Option<Vec<Misfit>> {
+pub fn check_template(
+    schema: &Value,
+    template: &Value,
+    is_open: impl Fn(&Value) -> bool,
+) -> Option<Vec<SchemaViolation>> {
     use jsonschema::error::ValidationErrorKind as Kind;
     let validator = jsonschema::draft202012::new(schema).ok()?;
     let certain = |error: &jsonschema::ValidationError<'_>| {
@@ -93,8 +97,8 @@ pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value)
     Some(validator.iter_errors(template).filter(certain).map(|error| misfit(&error)).collect())
 }
 
-fn misfit(error: &jsonschema::ValidationError<'_>) -> Misfit {
-    Misfit { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
+fn misfit(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
+    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
 }
 
 /// An error's text names the whole value; a reader needs only its beginning.

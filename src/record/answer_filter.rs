@@ -9,7 +9,7 @@ const LONGEST_HELD: usize = 64 << 20;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum StreamPiece<'a> {
     /// Goes on as it is.
     Pass(&'a [u8]),
     /// One line that may have to be taken out: with its end, and as a frame.
@@ -25,37 +25,37 @@ pub enum Piece<'a> {
 
 /// Cuts one direction. See the module.
 #[derive(Debug, Default)]
-pub struct Sieve {
+pub struct AnswerFilter {
     held: Vec<u8>,
     /// The beginning of the line that comes in went on already.
     within_line: bool,
 }
 
-impl Sieve {
+impl AnswerFilter {
     /// Whether the beginning of a line is held back.
     pub fn holds(&self) -> bool {
         !self.held.is_empty()
     }
 
     /// Takes a chunk of which nothing is to be taken out; what was held goes on in front of it.
-    pub fn pass(&mut self, chunk: &[u8], mut out: impl FnMut(Piece<'_>)) {
+    pub fn pass(&mut self, chunk: &[u8], mut out: impl FnMut(StreamPiece<'_>)) {
         if !self.held.is_empty() {
-            out(Piece::Pass(&std::mem::take(&mut self.held)));
+            out(StreamPiece::Pass(&std::mem::take(&mut self.held)));
         }
         if let Some(last) = chunk.last() {
-            out(Piece::Pass(chunk));
+            out(StreamPiece::Pass(chunk));
             self.within_line = *last != b'\n';
         }
     }
 
     /// Takes a chunk that may hold, begin or end a line to be taken out.
-    pub fn push(&mut self, mut chunk: &[u8], mut out: impl FnMut(Piece<'_>)) {
+    pub fn push(&mut self, mut chunk: &[u8], mut out: impl FnMut(StreamPiece<'_>)) {
         if self.within_line {
             let end = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
             let (begun, rest) = chunk.split_at(end);
             self.within_line = !begun.ends_with(b"\n");
             if !begun.is_empty() {
-                out(Piece::Pass(begun));
+                out(StreamPiece::Pass(begun));
             }
             chunk = rest;
         }
@@ -78,7 +78,7 @@ impl Sieve {
     }
 
     /// The stream's end: what is held may be a line without its end.
-    pub fn finish(&mut self, mut out: impl FnMut(Piece<'_>)) {
+    pub fn finish(&mut self, mut out: impl FnMut(StreamPiece<'_>)) {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
             out(piece(&held));
@@ -87,16 +87,16 @@ impl Sieve {
 }
 
 /// Gives out lines: those that are no suspects together.
-fn cut(lines: &[u8], out: &mut impl FnMut(Piece<'_>)) {
+fn cut(lines: &[u8], out: &mut impl FnMut(StreamPiece<'_>)) {
     if !may_be_answer(lines) {
-        return out(Piece::Pass(lines));
+        return out(StreamPiece::Pass(lines));
     }
     let (mut passed, mut at) = (0, 0);
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
         let end = at + line.len();
         if may_be_answer(line) {
             if passed < at {
-                out(Piece::Pass(&lines[passed..at]));
+                out(StreamPiece::Pass(&lines[passed..at]));
             }
             out(piece(line));
             passed = end;
@@ -104,17 +104,17 @@ fn cut(lines: &[u8], out: &mut impl FnMut(Piece<'_>)) {
         at = end;
     }
     if passed < at {
-        out(Piece::Pass(&lines[passed..at]));
+        out(StreamPiece::Pass(&lines[passed..at]));
     }
 }
 
-fn piece(whole: &[u8]) -> Piece<'_> {
+fn piece(whole: &[u8]) -> StreamPiece<'_> {
     let (payload, framing) = match whole {
         [payload @ .., b'\r', b'\n'] => (payload, Framing::CrLf),
         [payload @ .., b'\n'] => (payload, Framing::Lf),
         _ => (whole, Framing::Unterminated),
     };
-    if may_be_answer(payload) { Piece::Suspect { whole, payload, framing } } else { Piece::Pass(whole) }
+    if may_be_answer(payload) { StreamPiece::Suspect { whole, payload, framing } } else { StreamPiece::Pass(whole) }
 }
 
 #[cfg(test)]
@@ -140,11 +140,11 @@ mod tests {
             stream in any_stream(),
             cuts in prop::collection::vec((1usize..12, any::<bool>()), 1..8),
         ) {
-            let mut sieve = Sieve::default();
+            let mut sieve = AnswerFilter::default();
             let (mut all, mut rest, mut turn) = (Vec::new(), &stream[..], cuts.iter().cycle());
-            let mut take = |piece: Piece<'_>| match piece {
-                Piece::Pass(bytes) => all.extend_from_slice(bytes),
-                Piece::Suspect { whole, payload, framing } => {
+            let mut take = |piece: StreamPiece<'_>| match piece {
+                StreamPiece::Pass(bytes) => all.extend_from_slice(bytes),
+                StreamPiece::Suspect { whole, payload, framing } => {
                     assert!(all.is_empty() || all.ends_with(b"\n"), "a suspect begins a line");
                     assert_eq!([payload, framing.terminator()].concat(), whole);
                     assert!(!payload.contains(&b'\n'));
@@ -163,11 +163,11 @@ mod tests {
 
         #[test]
         fn every_answer_is_a_suspect_whatever_the_chunks(stream in any_stream(), length in 1usize..12) {
-            let mut sieve = Sieve::default();
+            let mut sieve = AnswerFilter::default();
             let mut suspects = Vec::new();
-            let mut take = |piece: Piece<'_>| match piece {
-                Piece::Suspect { payload, .. } => suspects.push(payload.to_vec()),
-                Piece::Pass(bytes) => assert!(!may_be_answer(bytes)),
+            let mut take = |piece: StreamPiece<'_>| match piece {
+                StreamPiece::Suspect { payload, .. } => suspects.push(payload.to_vec()),
+                StreamPiece::Pass(bytes) => assert!(!may_be_answer(bytes)),
             };
             stream.chunks(length).for_each(|chunk| sieve.push(chunk, &mut take));
             sieve.finish(&mut take);
@@ -184,18 +184,18 @@ mod tests {
 
     #[test]
     fn a_line_that_does_not_end_is_not_held_for_ever() {
-        let mut sieve = Sieve::default();
+        let mut sieve = AnswerFilter::default();
         let chunk = vec![b'x'; 1 << 20];
         let mut passed = 0;
         for _ in 0..65 {
             sieve.push(&chunk, |piece| {
-                if let Piece::Pass(bytes) = piece {
+                if let StreamPiece::Pass(bytes) = piece {
                     passed += bytes.len();
                 }
             });
         }
         assert_eq!(passed, 65 << 20);
-        sieve.push(b"end mcpreel-\n{", |piece| assert_eq!(piece, Piece::Pass(b"end mcpreel-\n")));
+        sieve.push(b"end mcpreel-\n{", |piece| assert_eq!(piece, StreamPiece::Pass(b"end mcpreel-\n")));
         assert_eq!(sieve.held, b"{");
     }
 }

@@ -17,18 +17,18 @@ use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::client::http::{Seen, Sluice, Watch};
+use crate::transport::client::http::{BodyFilter, ExchangeEvent, ExchangeObserver};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
-use body::{Piece, Reading};
-use body_filter::TapSluice;
-use boundary::{Cut, Events, Frames};
+use body::{BodyPiece, Reading};
+use body_filter::TapBodyFilter;
+use boundary::{Events, Frames, MessageSplitter};
 use bytes::Bytes;
 use coding::Decoder;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
-use injection_queue::Inlet;
+use injection_queue::InjectionQueue;
 use injection_route::Endpoint;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::json;
@@ -130,7 +130,7 @@ struct Exchange {
     /// The endpoint that this exchange handed out.
     endpoint: Option<Endpoint>,
     /// Into its two directions, where they are made of messages.
-    inlets: [Option<Arc<Inlet>>; 2],
+    inlets: [Option<Arc<InjectionQueue>>; 2],
 }
 
 impl Exchanges {
@@ -398,7 +398,7 @@ impl Exchanges {
     }
 
     /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
-    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: Piece<'_>) -> Option<String> {
+    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: BodyPiece<'_>) -> Option<String> {
         let message = |framing: Framing, payload: Cow<'_, [u8]>| {
             let mut flags = Flags::toward(direction);
             if is_ours(framing.body(&payload)) {
@@ -407,29 +407,29 @@ impl Exchanges {
             self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
         };
         let told = match piece {
-            Piece::Whole(bytes) => {
+            BodyPiece::Whole(bytes) => {
                 message(Framing::Whole, bytes);
                 return None;
             }
-            Piece::Fragment(bytes) => {
+            BodyPiece::Fragment(bytes) => {
                 message(Framing::Fragment, bytes.into());
                 return None;
             }
-            Piece::Event(block) => {
+            BodyPiece::Event(block) => {
                 message(Framing::Sse, block);
                 return None;
             }
-            Piece::Block { block, ref joined } => {
+            BodyPiece::Block { block, ref joined } => {
                 json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
             }
-            Piece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
-            Piece::Other(length, []) => json!({"what": "body", "bytes": length}),
-            Piece::Other(length, kept) => {
+            BodyPiece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
+            BodyPiece::Other(length, []) => json!({"what": "body", "bytes": length}),
+            BodyPiece::Other(length, kept) => {
                 json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
             }
         };
         self.transport(stream, exchange, Flags::toward(direction), &told);
-        let Piece::Block { block, joined } = piece else { return None };
+        let BodyPiece::Block { block, joined } = piece else { return None };
         if let Some(joined) = joined {
             message(Framing::Whole, joined.into());
             return None;
@@ -474,20 +474,20 @@ impl State {
     }
 }
 
-impl Watch for Exchanges {
+impl ExchangeObserver for Exchanges {
     fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
         self.begin_request(connection, head)
     }
 
-    fn see(&self, exchange: u32, seen: Seen<'_>) {
+    fn see(&self, exchange: u32, seen: ExchangeEvent<'_>) {
         use Direction::{ClientToServer, ServerToClient};
         match seen {
-            Seen::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
-            Seen::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
-            Seen::Response(head) => self.begin_response(exchange, head),
-            Seen::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
-            Seen::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
-            Seen::Refused(status, reason) => self.refuse(exchange, status, reason),
+            ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
+            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
+            ExchangeEvent::Response(head) => self.begin_response(exchange, head),
+            ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
+            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+            ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
         }
     }
 
@@ -508,21 +508,21 @@ impl Watch for Exchanges {
         self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }
 
-    fn sluice(&self, number: u32, direction: Direction) -> Option<Box<dyn Sluice>> {
+    fn sluice(&self, number: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         let mut state = self.lock();
         let exchange = state.open.get_mut(&number)?;
         let cut = match exchange.reading(direction) {
-            Reading::Events(_) => Cut::Events(Events::default()),
-            Reading::Frames(..) => Cut::Frames(Frames::new(direction == Direction::ClientToServer)),
+            Reading::Events(_) => MessageSplitter::Events(Events::default()),
+            Reading::Frames(..) => MessageSplitter::Frames(Frames::new(direction == Direction::ClientToServer)),
             Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {
             return None;
         }
-        let inlet = Arc::new(Inlet::default());
+        let inlet = Arc::new(InjectionQueue::default());
         exchange.inlets[direction as usize] = Some(Arc::clone(&inlet));
         let (answers, queue) = (Arc::clone(&self.answers), Arc::clone(&self.queue));
-        Some(Box::new(TapSluice { cut, inlet, answers, queue, stream: exchange.stream, direction }))
+        Some(Box::new(TapBodyFilter { cut, inlet, answers, queue, stream: exchange.stream, direction }))
     }
 }
 
@@ -580,10 +580,10 @@ mod tests {
             let (request, ()) = request.body(()).expect("a request").into_parts();
             let number = exchanges.begin(1, &request);
             let stream = exchanges.lock().open[&number].stream;
-            exchanges.see(number, Seen::RequestEnd(None));
+            exchanges.see(number, ExchangeEvent::RequestEnd(None));
             let (response, ()) = hyper::Response::new(()).into_parts();
-            exchanges.see(number, Seen::Response(&response));
-            exchanges.see(number, Seen::ResponseEnd(None));
+            exchanges.see(number, ExchangeEvent::Response(&response));
+            exchanges.see(number, ExchangeEvent::ResponseEnd(None));
             stream
         };
         let first = exchange("lives", Method::POST);

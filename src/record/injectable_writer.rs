@@ -4,7 +4,7 @@
 //! Whoever stands at the end of a line writes what waits: an injector where the stream rests, the relay where it is
 //! at work, so that neither a busy stream nor one that stands still keeps a message waiting.
 
-use super::queue::{Lane, Queue, Ready};
+use super::queue::{ChunkSource, Queue, Ready};
 use super::relay::write_all;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
@@ -26,7 +26,7 @@ const CONTENT_LENGTH: &[u8] = b"content-length:";
 
 /// Why a message was not put in, as a sentence fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPut {
+pub enum InjectionFailure {
     /// The stream is over.
     #[error("the stream toward the {0} is closed")]
     Closed(&'static str),
@@ -42,7 +42,7 @@ pub enum NotPut {
 }
 
 /// One direction's way out. See the module.
-pub struct Gate {
+pub struct InjectableWriter {
     direction: Direction,
     queue: Arc<Queue>,
     state: Mutex<State>,
@@ -66,7 +66,7 @@ struct State {
     waiting: usize,
 }
 
-impl Gate {
+impl InjectableWriter {
     /// The way out in this direction. What passes is in the queue before it is written.
     pub fn new(direction: Direction, queue: Arc<Queue>, sink: Sink) -> Self {
         let state = State {
@@ -122,7 +122,7 @@ impl Gate {
 
     /// Puts a message in, as a line of its own, at the end of the line that passes now. Waits for that until
     /// `deadline` at most.
-    pub fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), NotPut> {
+    pub fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let peer = peer(self.direction);
         let mut state = self.lock();
         state.given += 1;
@@ -133,9 +133,9 @@ impl Gate {
                 return Ok(());
             }
             let refused = match &state.sink {
-                None => Some(NotPut::Closed(peer)),
+                None => Some(InjectionFailure::Closed(peer)),
                 Some(_) if state.begun >= ticket => None,
-                Some(_) if state.by_length => Some(NotPut::ByLength(peer)),
+                Some(_) if state.by_length => Some(InjectionFailure::ByLength(peer)),
                 Some(sink) => {
                     let rests = !state.busy && !state.within_line;
                     if rests && takes_more(sink) {
@@ -150,7 +150,11 @@ impl Gate {
                         continue;
                     }
                     let late = Instant::now() >= deadline;
-                    let why = if state.within_line { NotPut::WithinLine(peer) } else { NotPut::NotRead(peer) };
+                    let why = if state.within_line {
+                        InjectionFailure::WithinLine(peer)
+                    } else {
+                        InjectionFailure::NotRead(peer)
+                    };
                     late.then_some(why)
                 }
             };
@@ -188,7 +192,7 @@ impl Gate {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.queue.push(Lane::Messages(self.direction), bytes);
+        self.queue.push(ChunkSource::Messages(self.direction), bytes);
         write_all(sink.as_fd(), bytes).map_err(|(_, lost)| lost)
     }
 
@@ -270,10 +274,10 @@ mod tests {
         Instant::now() + Duration::from_secs(20)
     }
 
-    fn gate() -> (io::PipeReader, Arc<Gate>, Arc<Queue>) {
+    fn gate() -> (io::PipeReader, Arc<InjectableWriter>, Arc<Queue>) {
         let (out, sink) = io::pipe().expect("a pipe");
         let queue = Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()));
-        (out, Arc::new(Gate::new(Direction::ClientToServer, Arc::clone(&queue), Arc::new(sink))), queue)
+        (out, Arc::new(InjectableWriter::new(Direction::ClientToServer, Arc::clone(&queue), Arc::new(sink))), queue)
     }
 
     fn all(mut out: io::PipeReader) -> String {
@@ -318,10 +322,10 @@ mod tests {
     fn where_no_line_ends_the_injector_gives_up_and_leaves_nothing() {
         let (out, gate, _) = gate();
         gate.write(b"begun").expect("written");
-        assert_eq!(gate.inject(b"ours", Instant::now()), Err(NotPut::WithinLine("server")));
+        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::WithinLine("server")));
         gate.write(b"\n").expect("written");
         gate.close();
-        assert_eq!(gate.inject(b"ours", soon()), Err(NotPut::Closed("server")));
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
         assert_eq!(all(out), "begun\n");
     }
 
@@ -331,7 +335,7 @@ mod tests {
         let sink = gate.sink().expect("open");
         rustix::io::ioctl_fionbio(sink.as_fd(), true).expect("not blocking");
         while rustix::io::write(sink.as_fd(), &[b'\n'; 4096]).is_ok() {}
-        assert_eq!(gate.inject(b"ours", Instant::now()), Err(NotPut::NotRead("server")));
+        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::NotRead("server")));
         assert!(!gate.lock().busy);
         drop((out, sink));
     }
@@ -340,14 +344,14 @@ mod tests {
     fn frames_by_length_take_no_lines() {
         let (_out, gate, _) = gate();
         gate.write(b"Content-Length: 2\r\n\r\n{}").expect("written");
-        assert_eq!(gate.inject(b"ours", soon()), Err(NotPut::ByLength("server")));
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::ByLength("server")));
     }
 
     #[test]
     fn a_peer_that_is_gone_is_told() {
         let (out, gate, _) = gate();
         drop(out);
-        assert_eq!(gate.inject(b"ours", soon()), Err(NotPut::Closed("server")));
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
         assert_eq!(gate.write(b"abc"), Err(3));
     }
 }

@@ -19,7 +19,7 @@ pub enum OnOverload {
 
 /// Where a chunk came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lane {
+pub enum ChunkSource {
     /// A message stream.
     Messages(Direction),
     /// The server's standard error.
@@ -32,7 +32,7 @@ pub enum Entry {
     /// `len` bytes, read at `time` (nanoseconds since the clock base).
     Chunk {
         /// Where they came from.
-        lane: Lane,
+        lane: ChunkSource,
         /// When they were read.
         time: i64,
         /// How many.
@@ -41,14 +41,14 @@ pub enum Entry {
     /// The lane ended.
     End {
         /// Which.
-        lane: Lane,
+        lane: ChunkSource,
         /// When.
         time: i64,
     },
     /// Bytes that were not recorded because the queue was full.
     Lost {
         /// Where they came from.
-        lane: Lane,
+        lane: ChunkSource,
         /// When the loss began.
         time: i64,
         /// How many bytes.
@@ -152,18 +152,18 @@ impl Queue {
     }
 
     /// Adds bytes read just now. Order over all lanes is the order of these calls.
-    pub fn push(&self, lane: Lane, bytes: &[u8]) {
+    pub fn push(&self, lane: ChunkSource, bytes: &[u8]) {
         self.add(lane, bytes.into(), |time| Entry::Chunk { lane, time, len: bytes.len() });
     }
 
     /// Adds a whole event of the traffic, under the same bound as [`Queue::push`].
     pub fn push_ready<'a>(&self, ready: Ready, payload: impl Into<Cow<'a, [u8]>>) {
-        let (lane, payload) = (Lane::Messages(ready.flags.direction()), payload.into());
+        let (lane, payload) = (ChunkSource::Messages(ready.flags.direction()), payload.into());
         let len = payload.len();
         self.add(lane, payload, |time| Entry::Event { ready, time, len });
     }
 
-    fn add(&self, lane: Lane, bytes: Cow<'_, [u8]>, entry: impl FnOnce(i64) -> Entry) {
+    fn add(&self, lane: ChunkSource, bytes: Cow<'_, [u8]>, entry: impl FnOnce(i64) -> Entry) {
         let time = self.now();
         let mut inner = self.lock();
         if inner.recorder_gone {
@@ -240,7 +240,7 @@ impl Queue {
     }
 
     /// Tells that a lane ended.
-    pub fn end(&self, lane: Lane) {
+    pub fn end(&self, lane: ChunkSource) {
         let time = self.now();
         let mut inner = self.lock();
         note_loss(&mut inner, lane);
@@ -306,14 +306,17 @@ impl Queue {
     }
 }
 
-const LANES: [Lane; 3] =
-    [Lane::Messages(Direction::ClientToServer), Lane::Messages(Direction::ServerToClient), Lane::Stderr];
+const LANES: [ChunkSource; 3] = [
+    ChunkSource::Messages(Direction::ClientToServer),
+    ChunkSource::Messages(Direction::ServerToClient),
+    ChunkSource::Stderr,
+];
 
-fn lane_index(lane: Lane) -> usize {
+fn lane_index(lane: ChunkSource) -> usize {
     LANES.iter().position(|known| *known == lane).unwrap_or_default()
 }
 
-fn note_loss(inner: &mut Inner, lane: Lane) {
+fn note_loss(inner: &mut Inner, lane: ChunkSource) {
     if let Some((time, bytes, chunks)) = inner.losing[lane_index(lane)].take() {
         inner.batch.entries.push(Entry::Lost { lane, time, bytes, chunks });
     }
@@ -323,7 +326,7 @@ fn note_loss(inner: &mut Inner, lane: Lane) {
 mod tests {
     use super::*;
 
-    const C2S: Lane = Lane::Messages(Direction::ClientToServer);
+    const C2S: ChunkSource = ChunkSource::Messages(Direction::ClientToServer);
 
     #[test]
     fn a_payload_that_is_given_away_and_larger_than_the_bound_is_not_copied() {

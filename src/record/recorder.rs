@@ -4,9 +4,9 @@
 //! again from time to time, with a gap event in front. Where the reel itself is lost (removed, at the limit of a file's
 //! size), recording continues in another one, which begins with what is needed to read it alone.
 
-use super::queue::{Batch, Entry, Lane, OnOverload, Queue, Ready};
+use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::status::Status;
-use super::storage::{Loss, Sink, Store};
+use super::storage::{ReelLoss, ReelStore, Sink};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub struct Recorder {
 impl Recorder {
     /// Begins the first reel and starts the thread. The clock base is now. Where no reel can be begun, or the disk is
     /// full already, that is told like a disk that fills up later, and does not keep the traffic from flowing.
-    pub fn start(store: impl Store + 'static, mut options: RecorderOptions) -> io::Result<Self> {
+    pub fn start(store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
@@ -182,7 +182,7 @@ impl<S: Sink> Open<S> {
 }
 
 /// The recorder's thread.
-struct Work<T: Store> {
+struct Work<T: ReelStore> {
     store: T,
     header: FileHeader,
     /// The reel; none before the first and where the last is lost.
@@ -222,7 +222,7 @@ struct Gap {
     reason: String,
 }
 
-impl<T: Store> Work<T> {
+impl<T: ReelStore> Work<T> {
     fn new(store: T, queue: Arc<Queue>, status: Arc<Status>, options: RecorderOptions) -> Self {
         Self {
             store,
@@ -274,7 +274,7 @@ impl<T: Store> Work<T> {
         // A lane that never ended (a descendant of a dead server holds it) keeps what it began.
         let time = self.queue.now();
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            self.end(Lane::Messages(direction), time);
+            self.end(ChunkSource::Messages(direction), time);
         }
         self.finish()
     }
@@ -304,16 +304,16 @@ impl<T: Store> Work<T> {
         }
     }
 
-    fn chunk(&mut self, lane: Lane, time: i64, chunk: &[u8]) {
-        let Lane::Messages(direction) = lane else {
+    fn chunk(&mut self, lane: ChunkSource, time: i64, chunk: &[u8]) {
+        let ChunkSource::Messages(direction) = lane else {
             let flags = Flags::SERVER_TO_CLIENT;
             return self.append(event(EventKind::Stderr, time, flags, Framing::Whole, chunk));
         };
         self.frames(direction, time, |framer, sink| framer.push(chunk, sink));
     }
 
-    fn end(&mut self, lane: Lane, time: i64) {
-        if let Lane::Messages(direction) = lane {
+    fn end(&mut self, lane: ChunkSource, time: i64) {
+        if let ChunkSource::Messages(direction) = lane {
             self.frames(direction, time, |framer, sink| framer.finish(sink));
         }
     }
@@ -335,14 +335,14 @@ impl<T: Store> Work<T> {
         self.framers[direction as usize] = framer;
     }
 
-    fn overload_gap(&mut self, lane: Lane, time: i64, bytes: u64, chunks: u64) {
+    fn overload_gap(&mut self, lane: ChunkSource, time: i64, bytes: u64, chunks: u64) {
         self.summary.lost_bytes += bytes;
         self.status.loses(bytes);
         // What was cut off in the middle must not be joined to what comes after the loss.
         self.end(lane, time);
         let lane = match lane {
-            Lane::Messages(direction) => direction.short(),
-            Lane::Stderr => "stderr",
+            ChunkSource::Messages(direction) => direction.short(),
+            ChunkSource::Stderr => "stderr",
         };
         let about = json!({
             "reason": "the recorder's queue was full", "lane": lane, "bytes": bytes, "reads": chunks,
@@ -461,7 +461,7 @@ impl<T: Store> Work<T> {
         let Some(reel) = self.reel.take() else { return };
         self.pending_since = None;
         self.status.fails(&problem);
-        if loss == Loss::Moved {
+        if loss == ReelLoss::Moved {
             self.summary.events += reel.writer.next_seq();
             self.previous = Some((reel.name.clone(), problem.clone()));
             // It is whole where it is now.
@@ -677,7 +677,7 @@ fn event(kind: EventKind, time: i64, flags: Flags, framing: Framing, payload: &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::storage::Once;
+    use super::super::storage::SingleReel;
     use super::*;
     use crate::trace::{Item, ReelReader};
     use std::collections::VecDeque;
@@ -690,7 +690,7 @@ mod tests {
         bytes: Arc<Mutex<Vec<u8>>>,
         room: Arc<Mutex<Option<usize>>>,
         is_limited: bool,
-        loss: Arc<Mutex<Option<Loss>>>,
+        loss: Arc<Mutex<Option<ReelLoss>>>,
     }
 
     impl Write for Flaky {
@@ -724,7 +724,7 @@ mod tests {
             Ok(())
         }
 
-        fn loss(&self, _end: u64) -> Option<Loss> {
+        fn loss(&self, _end: u64) -> Option<ReelLoss> {
             *self.loss.lock().expect("not poisoned")
         }
     }
@@ -732,7 +732,7 @@ mod tests {
     /// Sinks, one after another; where one is missing, none can be had at that time.
     struct Shelf(VecDeque<Option<Flaky>>);
 
-    impl Store for Shelf {
+    impl ReelStore for Shelf {
         type Sink = Flaky;
 
         fn next(&mut self) -> io::Result<Flaky> {
@@ -775,10 +775,10 @@ mod tests {
     fn chunks_become_frames_and_ends_are_kept() {
         let sink = Flaky::default();
         let complaints = Arc::default();
-        let recorder = Recorder::start(Once::new(sink.clone()), options(&complaints)).expect("starts");
-        let lane = Lane::Messages(Direction::ServerToClient);
+        let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
+        let lane = ChunkSource::Messages(Direction::ServerToClient);
         recorder.queue().push(lane, b"{\"a\":1}\n{\"b\"");
-        recorder.queue().push(Lane::Stderr, b"warn");
+        recorder.queue().push(ChunkSource::Stderr, b"warn");
         recorder.queue().push(lane, b":2}\nlast");
         recorder.queue().end(lane);
         let summary = recorder.finish();
@@ -795,9 +795,9 @@ mod tests {
     fn a_full_disk_is_told_once_and_noted_when_there_is_room_again() {
         let sink = Flaky::default();
         let complaints = Arc::default();
-        let recorder = Recorder::start(Once::new(sink.clone()), options(&complaints)).expect("starts");
+        let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
         *sink.room.lock().expect("not poisoned") = Some(30);
-        let lane = Lane::Messages(Direction::ClientToServer);
+        let lane = ChunkSource::Messages(Direction::ClientToServer);
         let line = [b"{\"x\":\"", "y".repeat(70_000).as_bytes(), b"\"}\n"].concat();
         recorder.queue().push(lane, &line);
         while complaints.lock().expect("not poisoned").is_empty() {
@@ -816,13 +816,13 @@ mod tests {
 
     #[test]
     fn a_reel_that_is_lost_is_followed_by_one_that_can_be_read_alone() {
-        for (loss, has_gap) in [(Loss::Removed, true), (Loss::Cut, true), (Loss::Moved, false)] {
+        for (loss, has_gap) in [(ReelLoss::Removed, true), (ReelLoss::Cut, true), (ReelLoss::Moved, false)] {
             let (first, second) = (Flaky::default(), Flaky::default());
             let complaints = Arc::default();
             let store = shelf(&[Some(&first), Some(&second)]);
             let recorder = Recorder::start(store, options(&complaints)).expect("starts");
             recorder.note(EventKind::StreamOpened, &json!({"command": "x"}));
-            recorder.queue().push(Lane::Messages(Direction::ClientToServer), b"{}\n");
+            recorder.queue().push(ChunkSource::Messages(Direction::ClientToServer), b"{}\n");
             *first.loss.lock().expect("not poisoned") = Some(loss);
             let status = Arc::clone(recorder.status());
             let summary = recorder.finish();
@@ -846,7 +846,7 @@ mod tests {
         let mut settings = options(&complaints);
         settings.queue_bytes = 4 << 20;
         let recorder = Recorder::start(shelf(&[Some(&first), Some(&second)]), settings).expect("starts");
-        let lane = Lane::Messages(Direction::ClientToServer);
+        let lane = ChunkSource::Messages(Direction::ClientToServer);
         let random: Vec<u8> = (0..600_000).map(|_| fastrand::u8(b'a'..=b'z')).collect();
         for piece in random.chunks(1000) {
             recorder.queue().push(lane, &[piece, b"\n"].concat());

@@ -3,9 +3,9 @@
 //! The loop also watches the far end, so that a reader that goes away is noticed before the next bytes come, as it
 //! would be without the tap.
 
-use super::answer_filter::{Piece, Sieve};
-use super::injectable_writer::{Gate, Sink};
-use super::queue::{Lane, Queue};
+use super::answer_filter::{AnswerFilter, StreamPiece};
+use super::injectable_writer::{InjectableWriter, Sink};
+use super::queue::{ChunkSource, Queue};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::Sifted;
 use crate::wire::Direction;
@@ -41,7 +41,7 @@ pub struct Activity {
 }
 
 /// What a relay does with what it read.
-pub trait Onward {
+pub trait RelayHandler {
     /// The far end, to be watched; `None` once it is closed.
     fn sink(&self) -> Option<Sink>;
     /// Records bytes and writes them on; the error is how many were not taken.
@@ -51,16 +51,16 @@ pub trait Onward {
 }
 
 /// Bytes that are no messages: standard error.
-pub struct Plain<'a> {
+pub struct PlainRelay<'a> {
     /// Where they come from.
-    pub lane: Lane,
+    pub lane: ChunkSource,
     /// Where the copy goes.
     pub queue: &'a Queue,
     /// Where they go.
     pub sink: Sink,
 }
 
-impl Onward for Plain<'_> {
+impl RelayHandler for PlainRelay<'_> {
     fn sink(&self) -> Option<Sink> {
         Some(Arc::clone(&self.sink))
     }
@@ -79,33 +79,38 @@ impl Onward for Plain<'_> {
 /// go on as they come.
 pub struct Messages<'a> {
     direction: Direction,
-    gate: &'a Gate,
+    gate: &'a InjectableWriter,
     answers: &'a Answers,
-    sieve: &'a Mutex<Sieve>,
+    sieve: &'a Mutex<AnswerFilter>,
 }
 
 impl<'a> Messages<'a> {
     /// What goes in this direction. The sieve is the direction's own, and outlives its relay.
-    pub fn new(direction: Direction, gate: &'a Gate, answers: &'a Answers, sieve: &'a Mutex<Sieve>) -> Self {
+    pub fn new(
+        direction: Direction,
+        gate: &'a InjectableWriter,
+        answers: &'a Answers,
+        sieve: &'a Mutex<AnswerFilter>,
+    ) -> Self {
         Self { direction, gate, answers, sieve }
     }
 
     /// Runs the sieve and sees to each piece.
-    fn sieved(&self, run: impl FnOnce(&mut Sieve, &mut dyn FnMut(Piece<'_>))) -> Result<(), usize> {
+    fn sieved(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
         let mut sieve = self.sieve.lock().unwrap_or_else(PoisonError::into_inner);
         run(&mut sieve, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
         if undelivered == 0 { Ok(()) } else { Err(undelivered) }
     }
 
-    fn piece(&self, piece: &Piece<'_>) -> Result<(), usize> {
+    fn piece(&self, piece: &StreamPiece<'_>) -> Result<(), usize> {
         let (whole, payload, framing) = match *piece {
-            Piece::Pass(bytes) => return self.gate.write(bytes),
-            Piece::Suspect { whole, payload, framing } => (whole, payload, framing),
+            StreamPiece::Pass(bytes) => return self.gate.write(bytes),
+            StreamPiece::Suspect { whole, payload, framing } => (whole, payload, framing),
         };
         let (taken, passed) = match self.answers.sift(0, self.direction, payload) {
             Sifted::Pass => return self.gate.write(whole),
-            Sifted::Taken(taken) => {
+            Sifted::RemovedAnswer(taken) => {
                 self.gate.record_taken(payload, framing);
                 (taken, Ok(()))
             }
@@ -119,7 +124,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-impl Onward for Messages<'_> {
+impl RelayHandler for Messages<'_> {
     fn sink(&self) -> Option<Sink> {
         self.gate.sink()
     }
@@ -139,7 +144,7 @@ impl Onward for Messages<'_> {
 
 /// Relays until one end closes. Every byte read is in the queue before it is written on, so that the reel's order
 /// is the order of cause and effect.
-pub fn pump(source: impl AsFd, onward: &mut impl Onward, activity: &Activity) -> Ended {
+pub fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: &Activity) -> Ended {
     let mut chunk = vec![0u8; CHUNK];
     let Some(sink) = onward.sink() else { return Ended::SinkClosed { undelivered: 0 } };
     loop {
@@ -202,7 +207,7 @@ pub fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Erro
 mod tests {
     use super::super::queue::{Batch, Entry, OnOverload};
     use super::*;
-    use crate::sessions::answers::Waiting;
+    use crate::sessions::answers::PendingAnswer;
     use crate::trace::Flags;
     use proptest::prelude::*;
     use std::io::{Read, Write};
@@ -214,9 +219,9 @@ mod tests {
         Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()))
     }
 
-    fn gate(sink: io::PipeWriter) -> (Gate, Arc<Queue>) {
+    fn gate(sink: io::PipeWriter) -> (InjectableWriter, Arc<Queue>) {
         let queue = queue();
-        (Gate::new(C2S, Arc::clone(&queue), Arc::new(sink)), queue)
+        (InjectableWriter::new(C2S, Arc::clone(&queue), Arc::new(sink)), queue)
     }
 
     #[test]
@@ -293,7 +298,7 @@ mod tests {
             let (mut out, sink) = io::pipe().expect("a pipe");
             let queue = queue();
             let s2c = Direction::ServerToClient;
-            let gate = Gate::new(s2c, Arc::clone(&queue), Arc::new(sink));
+            let gate = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
             let (answers, sieve) = (Answers::default(), Mutex::default());
             let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
             // Some of it may go by before anything is put in.
@@ -323,7 +328,7 @@ mod tests {
             messages.forward(&early).expect("delivered");
             for number in 0..4 {
                 let until = Instant::now() + Duration::from_secs(60);
-                let waiting = Waiting { owner: 0, until, deliver: Arc::new(|_| {}) };
+                let waiting = PendingAnswer { owner: 0, until, deliver: Arc::new(|_| {}) };
                 let id = format!("mcpreel-0123abcd-{number}");
                 answers.ask((0, C2S, id.into()), waiting).expect("room");
             }

@@ -1,7 +1,7 @@
 //! How a recording goes, for those beside the recorder: where its reel is, what is wrong, and who must hear at once that
 //! it cannot go on.
 
-use super::storage::Place;
+use super::storage::CreatedFile;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub struct Status(Mutex<State>);
 #[derive(Default)]
 struct State {
     /// The reel that is written now, where it is a file.
-    place: Option<Place>,
+    place: Option<CreatedFile>,
     is_recording: bool,
     problem: Option<String>,
     lost_bytes: u64,
@@ -26,7 +26,7 @@ struct State {
 
 impl Status {
     /// A reel takes events again, or for the first time.
-    pub(crate) fn records_to(&self, place: Option<Place>) {
+    pub(crate) fn records_to(&self, place: Option<CreatedFile>) {
         let mut state = self.lock();
         (state.place, state.is_recording) = (place, true);
     }

@@ -1,15 +1,15 @@
 //! The tap on stdio: what a client starts in place of its server. It starts the server, relays both directions and
 //! standard error, passes signals on, closes what the peers close, and ends as the server ended.
 
-use super::answer_filter::Sieve;
-use super::injectable_writer::{Gate, Sink};
-use super::queue::{Lane, Queue, Ready};
+use super::answer_filter::AnswerFilter;
+use super::injectable_writer::{InjectableWriter, Sink};
+use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
-use super::relay::{Activity, Ended, Messages, Onward, Plain, pump};
+use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
 use super::status::Status;
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::sessions::answers::Answers;
-use crate::sessions::control::{Control, Put, Session};
+use crate::sessions::control::{Control, InjectionProgress, Session};
 use crate::trace::EventKind;
 use crate::wire::Direction;
 use rustix::process::{Pid, Signal};
@@ -49,9 +49,9 @@ pub struct TapOutcome {
 }
 
 /// What the tap's threads tell the one that waits.
-enum News {
+enum TapNotice {
     /// A lane came to its end.
-    Ended(Lane),
+    Ended(ChunkSource),
     /// A signal came after the server's end.
     Signal,
 }
@@ -67,12 +67,18 @@ pub enum ToClient {
 
 /// The live session, for its control socket.
 struct Live {
-    ways: [Arc<Way>; 2],
+    ways: [Arc<RelayDirection>; 2],
     to_client: ToClient,
 }
 
 impl Session for Live {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String> {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
         if stream != 0 {
             return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
         }
@@ -80,7 +86,7 @@ impl Session for Live {
             return Err("this session has no client: standard output is the reel's".to_owned());
         }
         let put = self.ways[toward as usize].gate.inject(message, deadline);
-        put.map(|()| Put::Written).map_err(|why| why.to_string())
+        put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
     }
 }
 
@@ -116,8 +122,8 @@ pub fn run(
     wait_for_output(&news, &output);
     ways.iter().for_each(|way| way.let_go());
     // What a lane that is still open has begun belongs before the end of the stream.
-    recorder.queue().end(Lane::Messages(Direction::ClientToServer));
-    recorder.queue().end(Lane::Messages(Direction::ServerToClient));
+    recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
+    recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
     recorder.note(
         EventKind::StreamClosed,
         &json!({"exit_code": status.code(), "signal": status.signal(), "by": "server exit"}),
@@ -167,13 +173,13 @@ fn pass_signals_on(
     mut signals: SignalsInfo<WithOrigin>,
     child: &Child,
     server_gone: Arc<AtomicBool>,
-    news: Sender<News>,
+    news: Sender<TapNotice>,
 ) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     std::thread::spawn(move || {
         for Origin { signal, process, .. } in signals.forever() {
             if server_gone.load(Ordering::Acquire) {
-                let _ = news.send(News::Signal);
+                let _ = news.send(TapNotice::Signal);
             } else if process.is_some()
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
@@ -184,13 +190,13 @@ fn pass_signals_on(
 }
 
 /// How the two lanes of output are watched, and the ways to the server and to the client.
-type Lanes = ([(Lane, Arc<Activity>); 2], [Arc<Way>; 2]);
+type Lanes = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
 
 /// Starts one relay thread a lane; each tells when it is done.
 fn start_lanes(
     child: &mut Child,
     queue: &Arc<Queue>,
-    news: &Sender<News>,
+    news: &Sender<TapNotice>,
     to_client: ToClient,
     answers: &Arc<Answers>,
 ) -> io::Result<Lanes> {
@@ -200,7 +206,7 @@ fn start_lanes(
         child.stdout.take().ok_or_else(missing)?,
         child.stderr.take().ok_or_else(missing)?,
     );
-    let way = |direction, sink| Arc::new(Way::new(direction, Arc::clone(queue), sink, Arc::clone(answers)));
+    let way = |direction, sink| Arc::new(RelayDirection::new(direction, Arc::clone(queue), sink, Arc::clone(answers)));
     let to_server = way(Direction::ClientToServer, Arc::new(stdin));
     let null = Arc::new(File::options().write(true).open("/dev/null")?);
     let out: Sink = match to_client {
@@ -209,7 +215,7 @@ fn start_lanes(
     };
     let from_server = way(Direction::ServerToClient, out);
     let way = Arc::clone(&to_server);
-    start_lane(Lane::Messages(Direction::ClientToServer), queue, news, move |activity| {
+    start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, news, move |activity| {
         let ended = way.pump(rustix::stdio::stdin(), activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
             // The client's next write must fail as it would without the tap.
@@ -217,7 +223,7 @@ fn start_lanes(
         }
         ended
     })?;
-    let lane = Lane::Messages(Direction::ServerToClient);
+    let lane = ChunkSource::Messages(Direction::ServerToClient);
     let way = Arc::clone(&from_server);
     let output = start_lane(lane, queue, news, move |activity| {
         let ended = way.pump(stdout, activity);
@@ -228,27 +234,27 @@ fn start_lanes(
         ended
     })?;
     let errors = Arc::clone(queue);
-    let errors = start_lane(Lane::Stderr, queue, news, move |activity| {
+    let errors = start_lane(ChunkSource::Stderr, queue, news, move |activity| {
         let sink = Arc::new(rustix::stdio::stderr());
-        let ended = pump(stderr, &mut Plain { lane: Lane::Stderr, queue: &errors, sink }, activity);
-        errors.end(Lane::Stderr);
+        let ended = pump(stderr, &mut PlainRelay { lane: ChunkSource::Stderr, queue: &errors, sink }, activity);
+        errors.end(ChunkSource::Stderr);
         ended
     })?;
-    Ok(([(lane, output), (Lane::Stderr, errors)], [to_server, from_server]))
+    Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
 }
 
 /// What the relay of one direction of messages works with.
-struct Way {
+struct RelayDirection {
     direction: Direction,
-    gate: Gate,
+    gate: InjectableWriter,
     answers: Arc<Answers>,
-    sieve: Mutex<Sieve>,
+    sieve: Mutex<AnswerFilter>,
     queue: Arc<Queue>,
 }
 
-impl Way {
+impl RelayDirection {
     fn new(direction: Direction, queue: Arc<Queue>, sink: Sink, answers: Arc<Answers>) -> Self {
-        let gate = Gate::new(direction, Arc::clone(&queue), sink);
+        let gate = InjectableWriter::new(direction, Arc::clone(&queue), sink);
         Self { direction, gate, answers, sieve: Mutex::default(), queue }
     }
 
@@ -257,7 +263,7 @@ impl Way {
         let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.sieve);
         let ended = pump(source, &mut messages, activity);
         self.gate.close();
-        self.queue.end(Lane::Messages(self.direction));
+        self.queue.end(ChunkSource::Messages(self.direction));
         ended
     }
 
@@ -270,9 +276,9 @@ impl Way {
 }
 
 fn start_lane(
-    lane: Lane,
+    lane: ChunkSource,
     queue: &Arc<Queue>,
-    news: &Sender<News>,
+    news: &Sender<TapNotice>,
     run: impl FnOnce(&Activity) -> Ended + Send + 'static,
 ) -> io::Result<Arc<Activity>> {
     let (queue, news, activity) = (Arc::clone(queue), news.clone(), Arc::new(Activity::default()));
@@ -284,28 +290,28 @@ fn start_lane(
             let told = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
             queue.note(Ready::about(EventKind::Transport, 0), &told);
         }
-        let _ = news.send(News::Ended(lane));
+        let _ = news.send(TapNotice::Ended(lane));
     })?;
     Ok(watched)
 }
 
-fn lane_name(lane: Lane) -> &'static str {
+fn lane_name(lane: ChunkSource) -> &'static str {
     match lane {
-        Lane::Messages(direction) => direction.short(),
-        Lane::Stderr => "stderr",
+        ChunkSource::Messages(direction) => direction.short(),
+        ChunkSource::Stderr => "stderr",
     }
 }
 
 /// After the server's exit: waits until its output is relayed to the end, however slowly the client reads. Where
 /// descendants hold the output open and say nothing, the tap ends soon, as a client that waits for the exit expects.
-fn wait_for_output(news: &Receiver<News>, output: &[(Lane, Arc<Activity>); 2]) {
+fn wait_for_output(news: &Receiver<TapNotice>, output: &[(ChunkSource, Arc<Activity>); 2]) {
     let mut open = vec![true; output.len()];
     let mut last = u64::MAX;
     let mut still_since = Instant::now();
     while open.contains(&true) {
         match news.recv_timeout(ORPHAN_LOOK) {
-            Ok(News::Signal) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(News::Ended(lane)) => {
+            Ok(TapNotice::Signal) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(TapNotice::Ended(lane)) => {
                 for (open, (watched, _)) in open.iter_mut().zip(output) {
                     *open &= *watched != lane;
                 }

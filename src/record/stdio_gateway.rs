@@ -4,7 +4,7 @@ use super::queue::{Queue, Ready};
 use crate::process::child::ServerCommand;
 use crate::redact;
 use crate::sessions::answers::Answers;
-use crate::sessions::control::{Put, Session, choose};
+use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
 use crate::transport::listen::gateway::{Backend, Gateway, Opened, SERVER_ENDED};
@@ -116,11 +116,17 @@ pub struct GatewaySession {
 }
 
 impl Session for GatewaySession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        _deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
         let stream = choose(stream, &self.gateway.streams(), "no client has opened a session yet")?;
         let flags = Flags::toward(toward).with(Flags::INJECTED);
         let record = |message: &[u8]| self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
-        self.gateway.put(stream, toward, message.to_vec(), record).map(|()| Put::Queued)
+        self.gateway.put(stream, toward, message.to_vec(), record).map(|()| InjectionProgress::Queued)
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -3,7 +3,7 @@
 
 use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
-use crate::sessions::control::{Put, Session};
+use crate::sessions::control::{InjectionProgress, Session};
 use crate::trace::{EventKind, Flags};
 use crate::transport::local::stdio::read_messages;
 use crate::transport::{Incoming, Link, Undelivered, budget};
@@ -30,8 +30,8 @@ pub async fn run(
     mut link: Link,
     (input, limit): (impl Read + Send + 'static, MessageLimit),
     output: impl Write + Send + 'static,
-    desk: Option<&Desk>,
-    mut orders: mpsc::Receiver<Order>,
+    desk: Option<&SharedSession>,
+    mut orders: mpsc::Receiver<InjectedMessage>,
 ) -> io::Result<()> {
     let (sender, mut lines) = budget::queue(64);
     read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
@@ -101,10 +101,10 @@ async fn let_end(link: &mut Link) {
 }
 
 /// A message that is put in, and the way it goes.
-pub type Order = (Direction, Vec<u8>);
+pub type InjectedMessage = (Direction, Vec<u8>);
 
 /// What a session behind standard input and output shares with its control socket.
-pub struct Desk {
+pub struct SharedSession {
     /// Where what is made up here is recorded.
     pub queue: Arc<Queue>,
     /// The session's stream in the reel.
@@ -112,10 +112,10 @@ pub struct Desk {
     /// Who waits for answers.
     pub answers: Arc<Answers>,
     /// Into [`run`].
-    pub orders: mpsc::Sender<Order>,
+    pub orders: mpsc::Sender<InjectedMessage>,
 }
 
-impl Desk {
+impl SharedSession {
     fn record(&self, direction: Direction, message: &[u8]) {
         let flags = Flags::toward(direction).with(Flags::INJECTED);
         let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, self.stream) };
@@ -123,18 +123,24 @@ impl Desk {
     }
 }
 
-impl Session for Desk {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _deadline: Instant) -> Result<Put, String> {
+impl Session for SharedSession {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        _deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
         if stream != 0 && stream != self.stream {
             return Err(format!("there is no stream {stream}: this session is {}", self.stream));
         }
         let ordered = self.orders.try_send((toward, message.to_vec()));
-        ordered.map(|()| Put::Queued).map_err(|_| "the session takes nothing now".to_owned())
+        ordered.map(|()| InjectionProgress::Queued).map_err(|_| "the session takes nothing now".to_owned())
     }
 }
 
 /// What of a message goes on: answers to what was put in do not.
-fn keep(desk: Option<&Desk>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+fn keep(desk: Option<&SharedSession>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
     match desk.filter(|desk| desk.answers.awaits(direction)) {
         // What the client says is recorded where it goes on; what the server says was, where it came from.
         Some(desk) => desk.answers.keep_recorded(desk.stream, direction, message, |taken| {

@@ -15,13 +15,13 @@ pub trait Sink: Write + Send {
     fn rewind_to(&mut self, offset: u64) -> io::Result<()>;
 
     /// What became of the reel behind the recorder's back, of which `end` bytes are written.
-    fn loss(&self, end: u64) -> Option<Loss> {
+    fn loss(&self, end: u64) -> Option<ReelLoss> {
         let _ = end;
         None
     }
 
     /// The reel's file, where it is one that has a place of its own.
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<CreatedFile> {
         None
     }
 
@@ -35,7 +35,7 @@ pub trait Sink: Write + Send {
 }
 
 /// Where a recording's reels come from.
-pub trait Store: Send {
+pub trait ReelStore: Send {
     /// What they are written to.
     type Sink: Sink;
 
@@ -45,7 +45,7 @@ pub trait Store: Send {
 
 /// What became of a reel behind its recorder's back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
+pub enum ReelLoss {
     /// The file is removed, and what it held with it.
     Removed,
     /// Somebody cut it, or wrote into it.
@@ -54,7 +54,7 @@ pub enum Loss {
     Moved,
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for ReelLoss {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Removed => "was removed",
@@ -66,14 +66,14 @@ impl fmt::Display for Loss {
 
 /// A file and the path at which it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CreatedFile {
     /// Its path, absolute.
     pub path: PathBuf,
     device: u64,
     inode: u64,
 }
 
-impl Place {
+impl CreatedFile {
     fn of(path: &Path, about: &Metadata) -> Self {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self { path, device: about.dev(), inode: about.ino() }
@@ -100,13 +100,13 @@ impl Place {
 pub struct ReelFile {
     file: File,
     /// Its place; none for a device or a descriptor, which is written as it is.
-    place: Option<Place>,
+    place: Option<CreatedFile>,
 }
 
 impl ReelFile {
     /// A file of the recorder's own, at its path.
     pub fn at(path: &Path, file: File) -> io::Result<Self> {
-        let place = Some(Place::of(path, &file.metadata()?));
+        let place = Some(CreatedFile::of(path, &file.metadata()?));
         Ok(Self { file, place })
     }
 
@@ -132,19 +132,19 @@ impl Sink for ReelFile {
         self.file.seek(SeekFrom::Start(offset)).map(|_| ())
     }
 
-    fn loss(&self, end: u64) -> Option<Loss> {
+    fn loss(&self, end: u64) -> Option<ReelLoss> {
         let place = self.place.as_ref()?;
         let about = fstat(&self.file).ok()?;
         let length = u64::try_from(about.st_size).unwrap_or_default();
         match () {
-            () if about.st_nlink == 0 => Some(Loss::Removed),
-            () if length < end => Some(Loss::Cut),
-            () if !place.holds() => Some(Loss::Moved),
+            () if about.st_nlink == 0 => Some(ReelLoss::Removed),
+            () if length < end => Some(ReelLoss::Cut),
+            () if !place.holds() => Some(ReelLoss::Moved),
             () => None,
         }
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<CreatedFile> {
         self.place.clone()
     }
 
@@ -153,7 +153,7 @@ impl Sink for ReelFile {
     }
 
     fn discard(&mut self) {
-        if let Some(place) = self.place.take().filter(Place::holds) {
+        if let Some(place) = self.place.take().filter(CreatedFile::holds) {
             let _ = std::fs::remove_file(&place.path);
         }
     }
@@ -179,16 +179,16 @@ impl<W: Write + Send> Sink for ForwardOnly<W> {
 }
 
 /// The one sink of a recording that cannot go on in another.
-pub struct Once<S>(Option<S>);
+pub struct SingleReel<S>(Option<S>);
 
-impl<S> Once<S> {
+impl<S> SingleReel<S> {
     /// A recording into this.
     pub fn new(sink: S) -> Self {
         Self(Some(sink))
     }
 }
 
-impl<S: Sink> Store for Once<S> {
+impl<S: Sink> ReelStore for SingleReel<S> {
     type Sink = S;
 
     fn next(&mut self) -> io::Result<S> {
@@ -198,7 +198,7 @@ impl<S: Sink> Store for Once<S> {
 
 /// A path at which reels may be made.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct ReelLocation {
     /// The path of the first.
     pub path: PathBuf,
     /// Whether its folder is made where it is missing.
@@ -206,25 +206,25 @@ pub struct Spot {
 }
 
 /// Says where else reels may be made.
-pub type Elsewhere = Box<dyn FnOnce() -> Vec<Spot> + Send>;
+pub type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
 
 /// Reels as files: the one that was opened first, then others at the first of some paths that takes one, under free
 /// names.
 pub struct Files {
     first: Option<ReelFile>,
-    spots: Vec<Spot>,
-    elsewhere: Option<Elsewhere>,
+    spots: Vec<ReelLocation>,
+    elsewhere: Option<FallbackLocations>,
 }
 
 impl Files {
     /// `first` is open already, where there is one; others are made at `spots`, or `elsewhere`, which is asked once
     /// it is needed.
-    pub fn new(first: Option<ReelFile>, spots: Vec<Spot>, elsewhere: Elsewhere) -> Self {
+    pub fn new(first: Option<ReelFile>, spots: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
         Self { first, spots, elsewhere: Some(elsewhere) }
     }
 }
 
-impl Store for Files {
+impl ReelStore for Files {
     type Sink = ReelFile;
 
     fn next(&mut self) -> io::Result<ReelFile> {
@@ -252,7 +252,7 @@ impl Store for Files {
 }
 
 /// Makes a reel at a path or, where something is there, under the nearest free name.
-pub fn open_free(spot: &Spot) -> io::Result<ReelFile> {
+pub fn open_free(spot: &ReelLocation) -> io::Result<ReelFile> {
     if let Some(folder) = spot.path.parent().filter(|folder| spot.makes_folder && !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -333,7 +333,7 @@ mod tests {
         let path = folder.path().join("s.reel");
         std::fs::write(&path, "precious").expect("written");
         std::os::unix::fs::symlink("nowhere", folder.path().join("s-2.reel")).expect("linked");
-        let spot = Spot { path: path.clone(), makes_folder: false };
+        let spot = ReelLocation { path: path.clone(), makes_folder: false };
         let paths: Vec<PathBuf> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| open_free(&spot).expect("made"))).collect();
             let made: Vec<ReelFile> = threads.into_iter().map(|thread| thread.join().expect("done")).collect();
@@ -351,15 +351,15 @@ mod tests {
     fn a_file_that_is_removed_moved_or_cut_is_noticed_and_its_folder_made_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("inner");
-        let spot = Spot { path: inner.join("s.reel"), makes_folder: true };
+        let spot = ReelLocation { path: inner.join("s.reel"), makes_folder: true };
         let mut files = Files::new(Some(open_free(&spot).expect("made")), vec![spot.clone()], Box::new(Vec::new));
         let mut first = files.next().expect("the first");
         first.write_all(b"reel").expect("written");
-        assert_eq!((first.loss(4), first.loss(5)), (None, Some(Loss::Cut)));
+        assert_eq!((first.loss(4), first.loss(5)), (None, Some(ReelLoss::Cut)));
         std::fs::rename(&spot.path, inner.join("other")).expect("moved");
-        assert_eq!(first.loss(4), Some(Loss::Moved));
+        assert_eq!(first.loss(4), Some(ReelLoss::Moved));
         std::fs::remove_dir_all(&inner).expect("removed");
-        assert_eq!(first.loss(4), Some(Loss::Removed));
+        assert_eq!(first.loss(4), Some(ReelLoss::Removed));
         let next = files.next().expect("made again");
         assert_eq!(next.place().map(|place| place.path), Some(spot.path.clone()));
         assert_eq!(next.loss(0), None);

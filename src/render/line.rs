@@ -33,7 +33,7 @@ pub struct Line<'a> {
     /// What came of it, for an answer.
     pub outcome: Option<&'a str>,
     /// How it is to be coloured.
-    pub mood: Mood,
+    pub mood: Emphasis,
 }
 
 /// What stands before the method of a message that mcpreel put in.
@@ -52,7 +52,7 @@ pub enum Arrow {
 
 /// How a line stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum Emphasis {
     /// It does not.
     Plain,
     /// Something failed.
@@ -94,9 +94,9 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
     let mut rest = Rest { room: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
-        Mood::Error => *error,
-        Mood::Faint => *faint,
-        Mood::Plain => style,
+        Emphasis::Error => *error,
+        Emphasis::Faint => *faint,
+        Emphasis::Plain => style,
     };
     if line.stream != 0 {
         ink.on(*faint, rest.out);
@@ -116,7 +116,7 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
         rest.theirs(line.about);
     }
     if let Some(outcome) = line.outcome {
-        let style = if line.mood == Mood::Error { *error } else { Style::new() };
+        let style = if line.mood == Emphasis::Error { *error } else { Style::new() };
         ink.on(style, rest.out);
         rest.ours(" → ");
         rest.theirs(outcome);
@@ -335,7 +335,7 @@ mod tests {
             title: "tools/call",
             about: "echo \u{1b}[31mred\n and a long tail that goes on and on",
             outcome: Some("ok"),
-            mood: Mood::Plain,
+            mood: Emphasis::Plain,
         };
         let mut out = Vec::new();
         write(&line, &Palette::plain(), Some(80), &mut out);

@@ -2,11 +2,11 @@
 
 use super::line::visible_text;
 use super::style::Palette;
-use crate::proposals::checkpoint_tree::{Checkpoint, Lineage};
+use crate::proposals::checkpoint_tree::{Checkpoint, CheckpointTree};
 use std::fmt::Write;
 
 /// The tree as lines. Names are a peer's, so they are made visible.
-pub fn text(tree: &Lineage, palette: &Palette, out: &mut String) {
+pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
     // Each with what stands before it, and before what is below it.
     let roots: Vec<&str> = tree.roots().collect();
     let mut waiting: Vec<(String, String, &str)> =
@@ -30,7 +30,7 @@ pub fn text(tree: &Lineage, palette: &Palette, out: &mut String) {
     }
 }
 
-fn line(tree: &Lineage, before: &str, name: &str, found: &Checkpoint, palette: &Palette, out: &mut String) {
+fn line(tree: &CheckpointTree, before: &str, name: &str, found: &Checkpoint, palette: &Palette, out: &mut String) {
     let Palette { bold, faint, warning, .. } = palette;
     let mut facts = Vec::new();
     match (found.seq, &found.by) {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn branches_fork_and_only_children_stand_below() {
-        let mut tree = Lineage::default();
+        let mut tree = CheckpointTree::default();
         let given = |checkpoint: &str, parent: Option<&str>| Step::Given {
             checkpoint: checkpoint.to_owned(),
             parent: parent.map(str::to_owned),

@@ -6,21 +6,21 @@ use std::io::{self, Write};
 /// So much is passed on at once.
 const PASSED_ON: usize = 64 << 10;
 
-/// What is to be written gathers here. What could not be written is told by [`Outlet::failure`].
+/// What is to be written gathers here. What could not be written is told by [`OutputBuffer::failure`].
 #[derive(Debug)]
-pub struct Outlet<W> {
+pub struct OutputBuffer<W> {
     gathered: Vec<u8>,
     to: W,
     failed: Option<io::Error>,
 }
 
-impl<W: Write> Outlet<W> {
+impl<W: Write> OutputBuffer<W> {
     /// An outlet to `to`, which gets everything in pieces of some size.
     pub fn new(to: W) -> Self {
         Self { gathered: Vec::new(), to, failed: None }
     }
 
-    /// What waits to be passed on, for small pieces to be appended to. [`Outlet::relieve`] bounds it.
+    /// What waits to be passed on, for small pieces to be appended to. [`OutputBuffer::relieve`] bounds it.
     pub fn gathered(&mut self) -> &mut Vec<u8> {
         &mut self.gathered
     }
@@ -78,7 +78,7 @@ impl<W: Write> Outlet<W> {
 }
 
 /// For writers of other crates, which learn that writing on is of no use.
-impl<W: Write> Write for Outlet<W> {
+impl<W: Write> Write for OutputBuffer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(bytes);
         self.failed.as_ref().map_or(Ok(bytes.len()), |error| Err(error.kind().into()))
@@ -97,7 +97,7 @@ mod tests {
     fn everything_comes_out_in_order_and_little_waits() {
         let mut written = Vec::new();
         let mut wanted = Vec::new();
-        let mut outlet = Outlet::new(&mut written);
+        let mut outlet = OutputBuffer::new(&mut written);
         for number in 0..300 {
             let piece = vec![b'a' + (number % 26) as u8; if number % 7 == 0 { PASSED_ON + number } else { number * 3 }];
             match number % 2 {
@@ -127,7 +127,7 @@ mod tests {
                 Ok(())
             }
         }
-        let mut outlet = Outlet::new(Full(0));
+        let mut outlet = OutputBuffer::new(Full(0));
         (0..5).for_each(|_| outlet.append(&[b'x'; PASSED_ON]));
         assert_eq!(outlet.to.0, 1);
         assert!(outlet.flush().is_err());

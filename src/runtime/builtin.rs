@@ -24,7 +24,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
         };
         outbox.extend(outputs.into_iter().filter_map(|output| match output {
             Output::Send(message) => Some(message),
-            Output::Report(_) | Output::Errand(_) => None,
+            Output::Report(_) | Output::IoRequest(_) => None,
         }));
     }
 }

@@ -32,12 +32,12 @@ enum Waiting {
 }
 
 /// The way to somebody.
-struct Way {
+struct OutgoingConnection {
     stream: UnixStream,
     lines: SyncSender<Waiting>,
 }
 
-impl Way {
+impl OutgoingConnection {
     /// Has a line written, without waiting for anybody: who does not read is hung up on. Then it is not read either, so
     /// that no more are served than may be.
     fn say(&self, line: Arc<str>) -> bool {
@@ -52,7 +52,7 @@ impl Way {
 /// Somebody who is connected.
 struct Client {
     number: u64,
-    way: Arc<Way>,
+    way: Arc<OutgoingConnection>,
     /// Writes no more, and may read still.
     has_ended: bool,
 }
@@ -61,12 +61,12 @@ type Clients = Arc<Mutex<Vec<Client>>>;
 
 /// A channel at work. Its threads end with the process; what was published is written before this is dropped, to
 /// whoever reads it.
-pub struct Connector {
+pub struct ChannelSocket {
     channel: String,
     clients: Clients,
 }
 
-impl Connector {
+impl ChannelSocket {
     /// Listens for who uses the channel of this id.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Connector {
     }
 }
 
-impl Drop for Connector {
+impl Drop for ChannelSocket {
     fn drop(&mut self) {
         let (end, ended) = mpsc::channel();
         for client in lock(&self.clients).drain(..) {
@@ -124,7 +124,7 @@ pub(super) fn connections(listener: &UnixListener) -> impl Iterator<Item = UnixS
 }
 
 /// Lets one more in, in place of one that writes no more where there is no room; gives back the way to it.
-fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<Way>> {
+fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<OutgoingConnection>> {
     let mut all = lock(clients);
     if all.len() >= MOST_CLIENTS
         && let Some(ended) = all.iter().position(|client| client.has_ended)
@@ -138,7 +138,7 @@ fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Opti
     out.set_write_timeout(Some(WRITE_TIMEOUT)).ok()?;
     let (lines, waiting) = mpsc::sync_channel(MOST_WAITING);
     std::thread::Builder::new().name("channel-out".into()).spawn(move || write(&out, &waiting)).ok()?;
-    let way = Arc::new(Way { stream, lines });
+    let way = Arc::new(OutgoingConnection { stream, lines });
     all.push(Client { number, way: Arc::clone(&way), has_ended: false });
     Some(way)
 }
@@ -158,7 +158,7 @@ fn line(value: &Value) -> Arc<str> {
 }
 
 /// Reads lines to their end; each is brought in, and what comes of it is told to who wrote it.
-fn read(client: &UnixStream, way: &Arc<Way>, channel: &str, order: &Order) {
+fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order: &Order) {
     let mut lines = BufReader::new(client);
     loop {
         let mut read = Vec::new();
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn who_does_not_read_holds_nobody_up_and_is_let_go() {
-        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        let connector = ChannelSocket { channel: "c".to_owned(), clients: Clients::default() };
         let (idle, mut idles) = UnixStream::pair().expect("a pair");
         let (reading, readers) = UnixStream::pair().expect("a pair");
         // As their readers' threads hold them.
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_was_published_last_is_written_before_the_end() {
-        let connector = Connector { channel: "c".to_owned(), clients: Clients::default() };
+        let connector = ChannelSocket { channel: "c".to_owned(), clients: Clients::default() };
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let _held = admit(&connector.clients, 1, &ours).expect("there is room");
         (0..MOST_WAITING / 2).for_each(|_| connector.hear(&published("bye")));

@@ -28,7 +28,7 @@ pub enum Source {
 }
 
 /// Tells what is wrong with a line, in words.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+pub type LineErrorCallback = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A feed at work. Its threads end with the process.
 pub struct Feed {
@@ -59,7 +59,7 @@ impl Feed {
     ///
     /// # Errors
     /// There is no thread for it.
-    pub fn start(source: Source, order: Order, tell: Tell) -> io::Result<Self> {
+    pub fn start(source: Source, order: Order, tell: LineErrorCallback) -> io::Result<Self> {
         let gate = Arc::<Gate>::default();
         let reader = Lines { gate: Arc::clone(&gate), order };
         let thread = || std::thread::Builder::new().name("feed".into());
@@ -86,7 +86,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn listen(&self, listener: &UnixListener, tell: &Tell) {
+    fn listen(&self, listener: &UnixListener, tell: &LineErrorCallback) {
         let connected = Arc::new(());
         for client in connections(listener) {
             // Each that is connected holds one.

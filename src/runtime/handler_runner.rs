@@ -3,9 +3,9 @@
 //!
 //! Never: anything that was not permitted; a value of the user's environment where it was not allowed.
 
-use crate::process::supervisor::{GRACE, Kept, Reach, keeper};
+use crate::process::supervisor::{ExitReport, GRACE, ProcessReach, keeper};
 use crate::proposals::server::handler_job::{
-    Chore, End, Infer, OUTPUT_KEPT, Outcome, Piece, Post, Script, Secret, pieces,
+    HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, OUTPUT_KEPT, Script, Secret, pieces,
 };
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// With what it is done.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct HandlerOptions {
     /// A shell that takes a script as its next argument, with all that stands in front of it.
     pub shell: Vec<OsString>,
     /// The user's program that answers in the place of a model.
@@ -46,7 +46,7 @@ enum Stop {
     /// It has not begun, and will not once this is taken away.
     Waiting,
     Keeper(OwnedFd),
-    Post(oneshot::Sender<()>),
+    HandlerPost(oneshot::Sender<()>),
 }
 
 impl Stop {
@@ -54,25 +54,30 @@ impl Stop {
         match self {
             Self::Waiting => {}
             Self::Keeper(keeper) => drop(pidfd_send_signal(keeper, Signal::TERM)),
-            Self::Post(stop) => drop(stop.send(())),
+            Self::HandlerPost(stop) => drop(stop.send(())),
         }
     }
 }
 
 /// Whoever does it, for any number of sessions.
-pub struct Chores {
-    options: Options,
+pub struct HandlerRunner {
+    options: HandlerOptions,
     under_way: Mutex<BTreeMap<(u32, u64), Stop>>,
 }
 
-impl Chores {
+impl HandlerRunner {
     /// With nothing under way.
-    pub fn new(options: Options) -> Arc<Self> {
+    pub fn new(options: HandlerOptions) -> Arc<Self> {
         Arc::new(Self { options, under_way: Mutex::default() })
     }
 
     /// Begins something; what came of it goes to `bring`, whatever happens.
-    pub fn attend(self: &Arc<Self>, key: (u32, u64), chore: Chore, bring: impl FnOnce(Outcome) + Send + 'static) {
+    pub fn attend(
+        self: &Arc<Self>,
+        key: (u32, u64),
+        chore: HandlerJob,
+        bring: impl FnOnce(JobOutcome) + Send + 'static,
+    ) {
         let this = Arc::clone(self);
         let mut bringer = Bringer(Some(Box::new(bring)));
         // It can be recalled from now on.
@@ -111,19 +116,19 @@ impl Chores {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, key: (u32, u64), chore: &Chore) -> Outcome {
+    fn work(&self, key: (u32, u64), chore: &HandlerJob) -> JobOutcome {
         let done = match chore {
-            _ if self.is_recalled(key) => Ok(Outcome::silent(End::Stopped)),
-            Chore::Script(script) => self.script(key, script),
-            Chore::Infer(asked) => self.program(key, asked),
-            Chore::Post(wanted) => self.post(key, wanted),
+            _ if self.is_recalled(key) => Ok(JobOutcome::silent(JobEnd::Stopped)),
+            HandlerJob::Script(script) => self.script(key, script),
+            HandlerJob::Infer(asked) => self.program(key, asked),
+            HandlerJob::HandlerPost(wanted) => self.post(key, wanted),
         };
-        let outcome = done.unwrap_or_else(|error| Outcome::silent(End::Unstarted { why: error.to_string() }));
+        let outcome = done.unwrap_or_else(|error| JobOutcome::silent(JobEnd::Unstarted { why: error.to_string() }));
         self.without_secrets(outcome)
     }
 
     /// Takes the user's values out of what was said: whoever gets one may repeat it, and what was said is recorded.
-    fn without_secrets(&self, mut outcome: Outcome) -> Outcome {
+    fn without_secrets(&self, mut outcome: JobOutcome) -> JobOutcome {
         let is_cut = outcome.bytes > OUTPUT_KEPT as u64;
         for (secret, value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
             outcome.output = outcome.output.replace(value.as_str(), &format!("${{{}}}", secret.name));
@@ -136,12 +141,12 @@ impl Chores {
         outcome
     }
 
-    fn script(&self, key: (u32, u64), script: &Script) -> io::Result<Outcome> {
+    fn script(&self, key: (u32, u64), script: &Script) -> io::Result<JobOutcome> {
         let mut argv = self.options.shell.clone();
         // `$0` is what the shell calls itself in its complaints.
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
-        let mut command = keeper(&argv, script.limit, Reach::Own)?;
+        let mut command = keeper(&argv, script.limit, ProcessReach::Own)?;
         bare(&mut command).envs(script.environment.iter().cloned());
         let folder =
             script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
@@ -150,10 +155,10 @@ impl Chores {
         self.keep(key, command, script.input.clone(), script.limit)
     }
 
-    fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<Outcome> {
+    fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<JobOutcome> {
         let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
         let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
-        let mut command = keeper(argv, asked.limit, Reach::Own)?;
+        let mut command = keeper(argv, asked.limit, ProcessReach::Own)?;
         if self.options.is_program_bare {
             bare(&mut command);
         }
@@ -161,19 +166,19 @@ impl Chores {
     }
 
     /// Waits for a keeper to tell how its command ended.
-    fn keep(&self, key: (u32, u64), mut command: Command, input: String, limit: Duration) -> io::Result<Outcome> {
+    fn keep(&self, key: (u32, u64), mut command: Command, input: String, limit: Duration) -> io::Result<JobOutcome> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let ended = self.await_end(key, &mut child, input, limit);
         let outcome = ended.unwrap_or_else(|error| {
             let _ = child.kill();
-            Outcome::silent(End::Unreached { why: error.to_string() })
+            JobOutcome::silent(JobEnd::Unreached { why: error.to_string() })
         });
         let _ = child.wait();
         Ok(outcome)
     }
 
-    fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<Outcome> {
+    fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<JobOutcome> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
         self.hold(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -188,31 +193,31 @@ impl Chores {
         let lost = |_| io::Error::other("its keeper did not tell how it ended");
         let (end, _) = told.1.recv_timeout(limit.saturating_add(GRACE + PATIENCE)).map_err(lost)?;
         let (output, bytes) = said.1.recv_timeout(PATIENCE).map_err(lost)?;
-        let kept: Kept = match serde_json::from_slice(&end) {
+        let kept: ExitReport = match serde_json::from_slice(&end) {
             Ok(kept) => kept,
             // It can be told to end before it listens; then nothing had begun.
-            Err(_) if self.is_recalled(key) => return Ok(Outcome::silent(End::Stopped)),
+            Err(_) if self.is_recalled(key) => return Ok(JobOutcome::silent(JobEnd::Stopped)),
             Err(_) => return Err(io::Error::other("its keeper was ended")),
         };
         let left = kept.left;
-        Ok(Outcome { end: end_of(kept), output: readable(&output), bytes, left })
+        Ok(JobOutcome { end: end_of(kept), output: readable(&output), bytes, left })
     }
 
-    fn post(&self, key: (u32, u64), wanted: &Post) -> io::Result<Outcome> {
+    fn post(&self, key: (u32, u64), wanted: &HandlerPost) -> io::Result<JobOutcome> {
         let headers = self.with_secrets(wanted)?;
         let (stop, stopped) = oneshot::channel();
-        self.hold(key, Stop::Post(stop));
+        self.hold(key, Stop::HandlerPost(stop));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let outcome = tokio::select! {
                 biased;
-                _ = stopped => Outcome::silent(End::Stopped),
+                _ = stopped => JobOutcome::silent(JobEnd::Stopped),
                 posted = post(&wanted.url, &headers, &wanted.body, OUTPUT_KEPT) => match posted {
                     Ok(posted) => answered(&posted),
                     Err(error @ (HttpError::Url(..) | HttpError::Header(..))) => return Err(io::Error::other(error)),
-                    Err(error) => Outcome::silent(End::Unreached { why: error.to_string() }),
+                    Err(error) => JobOutcome::silent(JobEnd::Unreached { why: error.to_string() }),
                 },
-                () = tokio::time::sleep(wanted.limit) => Outcome::silent(End::Late),
+                () = tokio::time::sleep(wanted.limit) => JobOutcome::silent(JobEnd::Late),
             };
             Ok(outcome)
         });
@@ -222,7 +227,7 @@ impl Chores {
     }
 
     /// The headers with the user's values in the places of their names, for the host that may get them.
-    fn with_secrets(&self, wanted: &Post) -> io::Result<Vec<(String, String)>> {
+    fn with_secrets(&self, wanted: &HandlerPost) -> io::Result<Vec<(String, String)>> {
         let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
         let value = |name: &str| {
             let mut fitting =
@@ -231,8 +236,8 @@ impl Chores {
         };
         let fill = |text: &str| {
             let filled = pieces(text).map_err(io::Error::other)?.into_iter().map(|piece| match piece {
-                Piece::Text(text) => Ok(text),
-                Piece::Name(name) => {
+                HeaderPiece::Text(text) => Ok(text),
+                HeaderPiece::Name(name) => {
                     value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not for that host and port")))
                 }
             });
@@ -249,10 +254,10 @@ fn bare(command: &mut Command) -> &mut Command {
 }
 
 /// Brings an outcome exactly once.
-struct Bringer(Option<Box<dyn FnOnce(Outcome) + Send>>);
+struct Bringer(Option<Box<dyn FnOnce(JobOutcome) + Send>>);
 
 impl Bringer {
-    fn bring(&mut self, outcome: Outcome) {
+    fn bring(&mut self, outcome: JobOutcome) {
         if let Some(bring) = self.0.take() {
             bring(outcome);
         }
@@ -261,25 +266,25 @@ impl Bringer {
 
 impl Drop for Bringer {
     fn drop(&mut self) {
-        self.bring(Outcome::silent(End::Unstarted { why: "there is no thread for it".to_owned() }));
+        self.bring(JobOutcome::silent(JobEnd::Unstarted { why: "there is no thread for it".to_owned() }));
     }
 }
 
-fn end_of(kept: Kept) -> End {
+fn end_of(kept: ExitReport) -> JobEnd {
     match kept {
-        Kept { unstarted: Some(why), .. } => End::Unstarted { why },
-        Kept { late: true, .. } => End::Late,
-        Kept { told: true, .. } => End::Stopped,
-        Kept { code: Some(code), .. } => End::Exited { code },
-        Kept { signal, .. } => End::Signalled { signal: signal.unwrap_or_default() },
+        ExitReport { unstarted: Some(why), .. } => JobEnd::Unstarted { why },
+        ExitReport { late: true, .. } => JobEnd::Late,
+        ExitReport { told: true, .. } => JobEnd::Stopped,
+        ExitReport { code: Some(code), .. } => JobEnd::Exited { code },
+        ExitReport { signal, .. } => JobEnd::Signalled { signal: signal.unwrap_or_default() },
     }
 }
 
-fn answered(posted: &Posted) -> Outcome {
+fn answered(posted: &Posted) -> JobOutcome {
     let header = |name: &str| posted.headers.get(name)?.to_str().ok().map(str::to_owned);
     let (retry_after, location) = (header("retry-after"), header("location"));
-    let end = End::Answered { status: posted.status, retry_after, location };
-    Outcome { end, output: readable(&posted.body), bytes: posted.bytes, left: 0 }
+    let end = JobEnd::Answered { status: posted.status, retry_after, location };
+    JobOutcome { end, output: readable(&posted.body), bytes: posted.bytes, left: 0 }
 }
 
 /// Reads to the end; gives back the beginning, and how much there was.
@@ -312,8 +317,9 @@ mod tests {
 
     const KEY: (u32, u64) = (1, 7);
 
-    fn recalled() -> Arc<Chores> {
-        let chores = Chores::new(Options { shell: vec!["no-such-shell".into()], ..Options::default() });
+    fn recalled() -> Arc<HandlerRunner> {
+        let chores =
+            HandlerRunner::new(HandlerOptions { shell: vec!["no-such-shell".into()], ..HandlerOptions::default() });
         chores.lock().insert(KEY, Stop::Waiting);
         chores.recall(1);
         chores
@@ -323,9 +329,10 @@ mod tests {
     fn no_part_of_a_secret_is_left_where_the_output_was_cut() {
         let key = Secret { name: "KEY".to_owned(), host: "host".to_owned(), port: None };
         let secrets = [(key, "s3cret-värde".to_owned())];
-        let chores = Chores::new(Options { secrets: BTreeMap::from(secrets), ..Options::default() });
+        let chores =
+            HandlerRunner::new(HandlerOptions { secrets: BTreeMap::from(secrets), ..HandlerOptions::default() });
         let said = |output: &str, bytes: u64| {
-            let outcome = Outcome { output: output.into(), bytes, ..Outcome::silent(End::Exited { code: 0 }) };
+            let outcome = JobOutcome { output: output.into(), bytes, ..JobOutcome::silent(JobEnd::Exited { code: 0 }) };
             chores.without_secrets(outcome).output
         };
         let more = OUTPUT_KEPT as u64 + 1;
@@ -344,9 +351,9 @@ mod tests {
             input: String::new(),
             limit: Duration::from_secs(600),
         };
-        let outcome = recalled().work(KEY, &Chore::Script(script));
-        assert_eq!(outcome.end, End::Stopped, "the shell is not even looked for");
-        let other = Chores::new(Options::default());
+        let outcome = recalled().work(KEY, &HandlerJob::Script(script));
+        assert_eq!(outcome.end, JobEnd::Stopped, "the shell is not even looked for");
+        let other = HandlerRunner::new(HandlerOptions::default());
         other.lock().insert(KEY, Stop::Waiting);
         other.recall(2);
         assert!(!other.is_recalled(KEY), "another session's");
@@ -357,12 +364,12 @@ mod tests {
         let mut long = Command::new("sleep");
         long.arg("600");
         let outcome = recalled().keep(KEY, long, String::new(), Duration::from_secs(600)).expect("it was started");
-        assert_eq!(outcome.end, End::Stopped);
+        assert_eq!(outcome.end, JobEnd::Stopped);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
         listener.set_nonblocking(true).expect("set");
         let url = format!("http://{}/", listener.local_addr().expect("an address"));
-        let post = Post { url, headers: Vec::new(), body: String::new(), limit: Duration::from_secs(600) };
-        assert_eq!(recalled().post(KEY, &post).expect("an outcome").end, End::Stopped);
+        let post = HandlerPost { url, headers: Vec::new(), body: String::new(), limit: Duration::from_secs(600) };
+        assert_eq!(recalled().post(KEY, &post).expect("an outcome").end, JobEnd::Stopped);
         assert!(listener.accept().is_err(), "nobody came");
     }
 }

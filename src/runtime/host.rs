@@ -22,9 +22,9 @@ const FAREWELL: Duration = Duration::from_secs(4);
 /// How much of a server's standard error is kept for its end.
 const STDERR_KEPT: usize = 4 << 10;
 
-/// Something that an [`Attendant`] has done between the host and a server.
+/// Something that an [`Interceptor`] has done between the host and a server.
 #[derive(Debug)]
-pub enum Put {
+pub enum Intervention {
     /// This message passes, toward the server or as from it.
     Message(Direction, Vec<u8>),
     /// The connection breaks.
@@ -32,7 +32,7 @@ pub enum Put {
 }
 
 /// What looks at each message, as it passes and as it arrives.
-pub trait Watch {
+pub trait MessageObserver {
     /// What of a message is to go on.
     fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
     /// A message arrives, as it passed or as it was put in.
@@ -40,16 +40,16 @@ pub trait Watch {
 }
 
 /// Somebody who looks at what passes between the host and its servers, and puts messages in.
-pub struct Attendant {
+pub struct Interceptor {
     /// Looks.
-    pub watch: Box<dyn Watch>,
+    pub watch: Box<dyn MessageObserver>,
     /// What is put in.
-    pub put: mpsc::Receiver<(ServerId, Put)>,
+    pub put: mpsc::Receiver<(ServerId, Intervention)>,
 }
 
 /// Something for the runner's user.
 #[derive(Debug)]
-pub enum Told {
+pub enum HostNotice {
     /// What the host has to tell.
     Host(Output),
     /// A server said something on standard error.
@@ -64,14 +64,14 @@ pub struct HostRunner {
     carriers: Vec<tokio::task::JoinHandle<()>>,
     inbox: Receiver<(ServerId, Incoming)>,
     began: Instant,
-    told: VecDeque<Told>,
+    told: VecDeque<HostNotice>,
     stderr: Vec<Vec<u8>>,
-    attendant: Option<Attendant>,
+    attendant: Option<Interceptor>,
 }
 
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
-    pub fn start(mut host: Host, links: Vec<Link>, attendant: Option<Attendant>) -> Self {
+    pub fn start(mut host: Host, links: Vec<Link>, attendant: Option<Interceptor>) -> Self {
         let (to_host, inbox) = queue(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
@@ -140,7 +140,7 @@ impl HostRunner {
                     let passed = self.pass(server, Direction::ClientToServer, message);
                     passed.into_iter().for_each(|message| self.send(server, message));
                 }
-                other => self.told.push_back(Told::Host(other)),
+                other => self.told.push_back(HostNotice::Host(other)),
             }
         }
     }
@@ -169,7 +169,7 @@ impl HostRunner {
     }
 
     /// The next thing that is told. Cancelling it loses nothing.
-    pub async fn next(&mut self) -> Told {
+    pub async fn next(&mut self) -> HostNotice {
         loop {
             if let Some(told) = self.told.pop_front() {
                 return told;
@@ -189,12 +189,12 @@ impl HostRunner {
                 outputs.extend(self.hear(now, server, incoming));
             }
             match put {
-                Some((server, Put::Message(Direction::ClientToServer, message))) => self.send(server, message),
-                Some((server, Put::Message(Direction::ServerToClient, message))) => {
+                Some((server, Intervention::Message(Direction::ClientToServer, message))) => self.send(server, message),
+                Some((server, Intervention::Message(Direction::ServerToClient, message))) => {
                     self.arrived(server, Direction::ServerToClient, &message);
                     outputs.extend(self.host.receive(now, server, &message));
                 }
-                Some((server, Put::Cut)) => self.disconnect(server),
+                Some((server, Intervention::Cut)) => self.disconnect(server),
                 None => {}
             }
             self.take(outputs);
@@ -222,7 +222,7 @@ impl HostRunner {
                     let extra = kept.len().saturating_sub(STDERR_KEPT);
                     kept.drain(..extra);
                 }
-                self.told.push_back(Told::Stderr(server, bytes));
+                self.told.push_back(HostNotice::Stderr(server, bytes));
                 Vec::new()
             }
             Incoming::Closed => self.host.closed(now, server, None),
@@ -255,7 +255,7 @@ impl HostRunner {
 }
 
 /// What is put in next; for ever nothing where nobody can.
-async fn put_in(attendant: &mut Option<Attendant>) -> Option<(ServerId, Put)> {
+async fn put_in(attendant: &mut Option<Interceptor>) -> Option<(ServerId, Intervention)> {
     match attendant {
         Some(attendant) => match attendant.put.recv().await {
             Some(put) => Some(put),

@@ -1,7 +1,7 @@
 //! The overlay's engine between a server's link and its client: messages through it, both ways, timers, changed files.
 
 use super::sleep_until;
-use super::watch::{Complain, Folder, Options, Prepared, Watch};
+use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
 use crate::overlay::{Output, Overlay};
 use crate::transport::budget::Weight;
 use crate::transport::link::{Incoming, Link, Served, has_room};
@@ -21,7 +21,7 @@ const QUIET: Duration = Duration::from_millis(200);
 
 /// What there is to tell of a session, in order.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
+pub enum OverlayNotice<'a> {
     /// A message on its way from one side to the other, or one that is taken out on the way.
     Message {
         /// Which way.
@@ -42,13 +42,18 @@ pub enum Told<'a> {
 }
 
 /// Hears what there is to tell.
-pub type Hear = Box<dyn Fn(Told<'_>) + Send>;
+pub type OverlayNoticeCallback = Box<dyn Fn(OverlayNotice<'_>) + Send>;
 
 /// A changed file: its path from the current folder, and from the root.
 pub type Changed = (String, String);
 
 /// The server with its overlay, as a link of its own. It ends with the server's, and ends that once it is closed.
-pub fn laid_over(server: Link, overlay: Overlay, changes: mpsc::UnboundedReceiver<Changed>, hear: Hear) -> Link {
+pub fn laid_over(
+    server: Link,
+    overlay: Overlay,
+    changes: mpsc::UnboundedReceiver<Changed>,
+    hear: OverlayNoticeCallback,
+) -> Link {
     let (link, client) = Link::served();
     tokio::spawn(
         Between { overlay, hear, to_server: VecDeque::new(), to_client: VecDeque::new() }.run(server, client, changes),
@@ -58,7 +63,7 @@ pub fn laid_over(server: Link, overlay: Overlay, changes: mpsc::UnboundedReceive
 
 struct Between {
     overlay: Overlay,
-    hear: Hear,
+    hear: OverlayNoticeCallback,
     to_server: VecDeque<Vec<u8>>,
     to_client: VecDeque<Incoming>,
 }
@@ -94,7 +99,7 @@ impl Between {
                         })
                     }
                     Some(Incoming::Stderr(bytes)) => {
-                        (self.hear)(Told::Stderr(&bytes));
+                        (self.hear)(OverlayNotice::Stderr(&bytes));
                         Vec::new()
                     }
                     Some(end @ (Incoming::Failed(_) | Incoming::Closed)) => {
@@ -122,7 +127,7 @@ impl Between {
 
     fn carry(&mut self, output: Output) {
         let told = |direction, is_injected, message| {
-            (self.hear)(Told::Message { direction, is_injected, message });
+            (self.hear)(OverlayNotice::Message { direction, is_injected, message });
         };
         let (direction, message) = match output {
             Output::Pass(direction, message) => {
@@ -135,13 +140,13 @@ impl Between {
                 (direction, message)
             }
             Output::Changed(original, message) => {
-                (self.hear)(Told::Withheld("changed", &original));
+                (self.hear)(OverlayNotice::Withheld("changed", &original));
                 told(Direction::ServerToClient, true, &message);
                 (Direction::ServerToClient, message)
             }
-            Output::Kept(message) => return (self.hear)(Told::Withheld("kept", &message)),
-            Output::Tell(text) => return (self.hear)(Told::Words(&text)),
-            Output::Fact(fact) => return (self.hear)(Told::Fact(&fact)),
+            Output::Kept(message) => return (self.hear)(OverlayNotice::Withheld("kept", &message)),
+            Output::Tell(text) => return (self.hear)(OverlayNotice::Words(&text)),
+            Output::Fact(fact) => return (self.hear)(OverlayNotice::Fact(&fact)),
         };
         match direction {
             Direction::ClientToServer => self.to_server.push_back(message),
@@ -157,8 +162,8 @@ impl Between {
 pub fn watch(
     overlay: &Overlay,
     changed: mpsc::UnboundedSender<Changed>,
-    complain: Complain,
-) -> io::Result<Option<Watch>> {
+    complain: WarningCallback,
+) -> io::Result<Option<Watchers>> {
     let folders: Result<Vec<Folder>, _> =
         overlay.folders().into_iter().map(|folder| Folder::open(Path::new(folder), &[])).collect();
     let folders = folders.map_err(io::Error::other)?;
@@ -172,7 +177,7 @@ pub fn watch(
         }
     });
     let options = Options { folders, commands: Vec::new(), quiet: QUIET, every: None, limit: Duration::MAX };
-    Prepared::new(options).start(tell, complain).map(Some)
+    PreparedWatchers::new(options).start(tell, complain).map(Some)
 }
 
 /// The file that is told to have changed.

@@ -1,10 +1,10 @@
 //! What a survey of a client takes beside its engine: the client's process below a keeper, and the client's own
 //! requests held back for a while, so that it stays until all was sent.
 
-use super::server::Arrival;
-use crate::probe::End;
-use crate::process::supervisor::{Kept, Reach, keeper};
-use crate::transport::budget::Stay;
+use super::server::ServerInput;
+use crate::probe::ClientEnd;
+use crate::process::supervisor::{ExitReport, ProcessReach, keeper};
+use crate::transport::budget::BackpressurePermit;
 use crate::wire::{Envelope, MessageKind};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::VecDeque;
@@ -37,9 +37,9 @@ impl Host {
         argv: &[OsString],
         env: &[(&str, OsString)],
         says: impl FnMut(&[u8]) + Send + 'static,
-        ended: impl FnOnce(End) + Send + 'static,
+        ended: impl FnOnce(ClientEnd) + Send + 'static,
     ) -> io::Result<Self> {
-        let mut command = keeper(argv, LIFE, Reach::All)?;
+        let mut command = keeper(argv, LIFE, ProcessReach::All)?;
         command.envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -72,12 +72,12 @@ fn hear(mut output: impl Read, mut says: impl FnMut(&[u8])) {
     }
 }
 
-fn end(mut told: impl Read, mut keeper: Child) -> End {
+fn end(mut told: impl Read, mut keeper: Child) -> ClientEnd {
     let mut text = String::new();
     let _ = told.read_to_string(&mut text);
     let _ = keeper.wait();
-    let kept: Option<Kept> = serde_json::from_str(&text).ok();
-    kept.map_or_else(End::default, |kept| End {
+    let kept: Option<ExitReport> = serde_json::from_str(&text).ok();
+    kept.map_or_else(ClientEnd::default, |kept| ClientEnd {
         code: kept.code,
         signal: kept.signal,
         unstarted: kept.unstarted,
@@ -98,7 +98,7 @@ pub struct Held {
 
 impl Held {
     /// Gives back what goes to the engine now. Anything else comes to it later, by `back`.
-    pub fn sift(&self, message: Vec<u8>, back: Option<Sender<Arrival>>) -> Option<Vec<u8>> {
+    pub fn sift(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
         let mut released = self.lock();
         if let Some(at) = released.iter().position(|it| *it == message) {
             return released.remove(at);
@@ -113,7 +113,7 @@ impl Held {
         let release = std::thread::Builder::new().name("held".into()).spawn(move || {
             std::thread::sleep(HOLD);
             held.lock().push_back(later.clone());
-            let _ = back.send(Arrival::Message(later, Stay::default()));
+            let _ = back.send(ServerInput::Message(later, BackpressurePermit::default()));
         });
         release.is_err().then_some(message)
     }

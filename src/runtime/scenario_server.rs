@@ -4,11 +4,11 @@
 //! may come back after its connection was cut: the part goes on for it, with a new engine, as a server that was started
 //! again.
 
-use super::sessions::Passing;
+use super::sessions::SessionTraffic;
 use super::sleep_until;
-use crate::host::engine::Done;
+use crate::host::engine::OrderResult;
 use crate::proposals::host::ServerId;
-use crate::scenario::{Fate, Player, Report, Seen, Todo};
+use crate::scenario::{MessageFate, Observation, Player, PlayerAction, Report};
 use crate::server::{self, Output, Server};
 use crate::transport::{Incoming, Link};
 use crate::wire::{Direction, Envelope};
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What is played.
-pub struct Part {
+pub struct ScenarioServer {
     /// Makes the server's engine, one a connection.
     pub make: Box<dyn Fn() -> Server + Send + Sync>,
     /// Which server of the scenario it is.
@@ -44,17 +44,17 @@ pub struct Entered {
 
 /// Something that is told while a part is played.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum ScenarioServerEvent<'a> {
     /// Its host is not there any more: the next connection may be this part's.
     Waits,
     /// Something passes on this connection, as the host sees it.
-    Passes(u32, Passing<'a>),
+    Passes(u32, SessionTraffic<'a>),
     /// All that the scenario says of the server is done; what is left is to be judged once this connection's host goes.
-    Done(u32),
+    OrderResult(u32),
 }
 
 /// A message: on which connection, which way.
-type Sent = (u32, Direction, Vec<u8>);
+type SentMessage = (u32, Direction, Vec<u8>);
 
 /// Why a connection is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,24 +87,24 @@ struct Present {
 }
 
 struct Playing<T> {
-    part: Part,
+    part: ScenarioServer,
     tell: T,
     present: Option<Present>,
     has_begun: bool,
     is_done: bool,
     began: Instant,
-    arrivals: VecDeque<Sent>,
-    late: mpsc::UnboundedSender<Sent>,
+    arrivals: VecDeque<SentMessage>,
+    late: mpsc::UnboundedSender<SentMessage>,
 }
 
-/// Plays a part on the connections that enter, each once the one before is over ([`Told::Waits`]), until the host has
+/// Plays a part on the connections that enter, each once the one before is over ([`ScenarioServerEvent::Waits`]), until the host has
 /// gone: it closed its connection, or it was cut off and nothing is left to do. Where no connection can enter any more
 /// the host counts as gone at once, whether it hears and is heard or not. A connection on which nothing was said but
 /// `server/discover` is no host's. The report is the player's.
 pub async fn play(
-    part: Part,
+    part: ScenarioServer,
     mut entering: mpsc::UnboundedReceiver<Entered>,
-    tell: impl FnMut(Told<'_>) + Send,
+    tell: impl FnMut(ScenarioServerEvent<'_>) + Send,
 ) -> Report {
     let Some(first) = entering.recv().await else { return part.player.finish(Duration::ZERO) };
     let (late, mut delayed) = mpsc::unbounded_channel();
@@ -153,7 +153,7 @@ async fn turn(present: Option<&mut Present>) -> Option<Incoming> {
     }
 }
 
-impl<T: FnMut(Told<'_>)> Playing<T> {
+impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -165,7 +165,7 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
 
     fn enter(&mut self, entered: Entered) {
         let Entered { stream, link, held } = entered;
-        (self.tell)(Told::Passes(stream, Passing::Opened));
+        (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Opened));
         let (engine, outbox) = ((self.part.make)(), VecDeque::new());
         self.present = Some(Present { stream, link, engine, outbox, has_spoken: false, _held: held });
     }
@@ -176,11 +176,11 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
         while let Some((stream, direction, bytes)) = self.arrivals.pop_front() {
             // What was sent on a connection that is gone arrives nowhere.
             let Some(present) = self.present.as_mut().filter(|present| present.stream == stream) else { continue };
-            self.part.player.see(now, &Seen::Message { server: self.part.id, direction, bytes: &bytes });
+            self.part.player.see(now, &Observation::Message { server: self.part.id, direction, bytes: &bytes });
             match direction {
                 Direction::ClientToServer => outputs.extend(present.engine.receive(now, &bytes)),
                 Direction::ServerToClient => {
-                    (self.tell)(Told::Passes(stream, Passing::Message(direction, &bytes)));
+                    (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
                     present.outbox.push_back(bytes);
                 }
             }
@@ -192,23 +192,23 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
     fn lead(&mut self, outputs: &mut Vec<Output>) -> Lead {
         let now = self.now();
         match self.part.player.next(now) {
-            Todo::Wait(wait) => return Lead::Wait(wait),
-            Todo::Finished => return Lead::Over,
+            PlayerAction::Wait(wait) => return Lead::Wait(wait),
+            PlayerAction::Finished => return Lead::Over,
             // Only the end is ordered here, and it is the host's: what a host does, this host does by itself.
-            Todo::Order(_) => {
+            PlayerAction::Order(_) => {
                 self.is_done = true;
                 let Some(present) = &self.present else {
                     self.part.player.gone();
                     return Lead::Over;
                 };
-                (self.tell)(Told::Done(present.stream));
+                (self.tell)(ScenarioServerEvent::OrderResult(present.stream));
             }
-            Todo::Fire(_, fired) => match &mut self.present {
+            PlayerAction::Fire(_, fired) => match &mut self.present {
                 Some(present) => outputs.extend(present.engine.fire(now, &fired)),
-                None => self.part.player.see(now, &Seen::NotFired("the host was cut off and has not come back")),
+                None => self.part.player.see(now, &Observation::NotFired("the host was cut off and has not come back")),
             },
-            Todo::Disconnect(_) if self.present.is_some() => return Lead::Cut,
-            Todo::Disconnect(_) => {}
+            PlayerAction::Disconnect(_) if self.present.is_some() => return Lead::Cut,
+            PlayerAction::Disconnect(_) => {}
         }
         Lead::Wait(Some(now))
     }
@@ -218,7 +218,7 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
         match incoming {
             Some(Incoming::Message(bytes)) => {
                 let (stream, direction) = (present.stream, Direction::ClientToServer);
-                (self.tell)(Told::Passes(stream, Passing::Message(direction, &bytes)));
+                (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
                 present.has_spoken |= Envelope::scan(&bytes).method.as_deref() != Some("server/discover");
                 if present.has_spoken && !self.part.has_handshake {
                     self.begin();
@@ -234,7 +234,7 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
     fn begin(&mut self) {
         if !self.has_begun {
             self.has_begun = true;
-            self.part.player.see(self.began.elapsed(), &Seen::Done(&Done::Connected));
+            self.part.player.see(self.began.elapsed(), &Observation::OrderResult(&OrderResult::Connected));
         }
     }
 
@@ -254,32 +254,32 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
                 Output::Report(server::Report::Ready) => self.begin(),
                 Output::Report(server::Report::NotSent { method, reason }) => {
                     let why = format!("{method}: {}", serde_json::to_value(&reason).unwrap_or_default());
-                    self.part.player.see(self.began.elapsed(), &Seen::NotFired(&why));
+                    self.part.player.see(self.began.elapsed(), &Observation::NotFired(&why));
                 }
-                Output::Send(_) | Output::Report(_) | Output::Errand(_) => {}
+                Output::Send(_) | Output::Report(_) | Output::IoRequest(_) => {}
             }
         }
         end
     }
 
     /// What becomes of a message that is sent.
-    fn meet(&mut self, sent: Sent) -> Option<End> {
+    fn meet(&mut self, sent: SentMessage) -> Option<End> {
         let (stream, direction, bytes) = sent;
         match self.part.player.fate(self.began.elapsed(), self.part.id, direction, &bytes) {
-            Fate::Pass => self.arrivals.push_back((stream, direction, bytes)),
-            Fate::Replace(other) => self.arrivals.push_back((stream, direction, other)),
-            Fate::Duplicate => {
+            MessageFate::Pass => self.arrivals.push_back((stream, direction, bytes)),
+            MessageFate::Replace(other) => self.arrivals.push_back((stream, direction, other)),
+            MessageFate::Duplicate => {
                 self.arrivals.extend([(stream, direction, bytes.clone()), (stream, direction, bytes)]);
             }
-            Fate::Drop => {}
-            Fate::Delay(delay) => {
+            MessageFate::Drop => {}
+            MessageFate::Delay(delay) => {
                 let late = self.late.clone();
                 tokio::spawn(async move {
                     tokio::time::sleep(delay).await;
                     let _ = late.send((stream, direction, bytes));
                 });
             }
-            Fate::Disconnect => return Some(End::Cut),
+            MessageFate::Disconnect => return Some(End::Cut),
         }
         None
     }
@@ -306,10 +306,10 @@ impl<T: FnMut(Told<'_>)> Playing<T> {
             }
         };
         let by = if end == End::Cut { "the scenario" } else { "its client" };
-        (self.tell)(Told::Passes(stream, Passing::Closed(by)));
+        (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Closed(by)));
         match is_over {
             true => self.part.player.gone(),
-            false => (self.tell)(Told::Waits),
+            false => (self.tell)(ScenarioServerEvent::Waits),
         }
         is_over
     }

@@ -3,8 +3,8 @@
 //!
 //! Never: what is played (that is `part`), what transports carry it.
 
-use super::scenario_server::{Entered, Part, Told, play};
-use super::sessions::Onlook;
+use super::scenario_server::{Entered, ScenarioServer, ScenarioServerEvent, play};
+use super::sessions::TrafficObserver;
 use crate::scenario::Report;
 use crate::transport::link::{Incoming, Link};
 use crate::transport::listen::gateway::{Backend, Opened};
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Something about the plays.
 #[derive(Debug)]
-pub enum News {
+pub enum ScenarioNotice {
     /// Nothing is left to do in the session with this number; its play is over once its client has gone.
     Done(u32),
     /// A play is over: which, from 0 in the order in which they began, and what came of it.
@@ -24,13 +24,13 @@ pub enum News {
 
 /// See the module.
 #[derive(Clone)]
-pub struct Plays(Arc<House>);
+pub struct ScenarioSessions(Arc<House>);
 
 struct House {
-    begin: Box<dyn Fn() -> Part + Send + Sync>,
-    onlook: Onlook,
+    begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
+    onlook: TrafficObserver,
     seats: Mutex<Seats>,
-    news: mpsc::UnboundedSender<News>,
+    news: mpsc::UnboundedSender<ScenarioNotice>,
 }
 
 /// Where sessions come into the plays that last.
@@ -46,9 +46,12 @@ struct Seat {
     is_free: bool,
 }
 
-impl Plays {
+impl ScenarioSessions {
     /// Plays whose parts are of this make; the first waits for its host already.
-    pub fn start(begin: Box<dyn Fn() -> Part + Send + Sync>, onlook: Onlook) -> (Self, mpsc::UnboundedReceiver<News>) {
+    pub fn start(
+        begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
+        onlook: TrafficObserver,
+    ) -> (Self, mpsc::UnboundedReceiver<ScenarioNotice>) {
         let (news, hears) = mpsc::unbounded_channel();
         let plays = Self(Arc::new(House { begin, onlook, seats: Mutex::default(), news }));
         plays.begin(None);
@@ -73,18 +76,18 @@ impl Plays {
         let plays = self.clone();
         tokio::spawn(async move {
             let House { begin, onlook, news, .. } = &*plays.0;
-            let tell = |told: Told<'_>| match told {
-                Told::Waits => {
+            let tell = |told: ScenarioServerEvent<'_>| match told {
+                ScenarioServerEvent::Waits => {
                     if let Some(seat) = plays.lock().seats.get_mut(&number) {
                         seat.is_free = true;
                     }
                 }
-                Told::Passes(stream, passing) => onlook(stream, passing),
-                Told::Done(stream) => drop(news.send(News::Done(stream))),
+                ScenarioServerEvent::Passes(stream, passing) => onlook(stream, passing),
+                ScenarioServerEvent::OrderResult(stream) => drop(news.send(ScenarioNotice::Done(stream))),
             };
             let report = play(begin(), enters, tell).await;
             plays.lock().seats.remove(&number);
-            let _ = news.send(News::Over(number, report));
+            let _ = news.send(ScenarioNotice::Over(number, report));
         });
     }
 
@@ -93,7 +96,7 @@ impl Plays {
     }
 }
 
-impl Backend for Plays {
+impl Backend for ScenarioSessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         // The host never sees a connection closed in good order: that is what it does itself.
         let cut = Incoming::Failed("the scenario cut the connection".to_owned());

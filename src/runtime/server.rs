@@ -1,8 +1,8 @@
 //! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
 
-use crate::server::{Errand, Fired, Output, Report, Server};
+use crate::server::{Fired, IoRequest, Output, Report, Server};
 use crate::transport::Incoming;
-use crate::transport::budget::{Room, Stay};
+use crate::transport::budget::{Backpressure, BackpressurePermit};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,16 +10,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Called with each fact that comes of an order, and whether it is the last.
-pub type Heard = Box<dyn Fn(&Report, bool) + Send>;
+pub type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
 
 /// What reaches a running server.
-pub enum Arrival {
+pub enum ServerInput {
     /// A message of the host, and its place among those that wait.
-    Message(Vec<u8>, Stay),
+    Message(Vec<u8>, BackpressurePermit),
     /// An order from outside: send this.
     Order(Vec<Fired>),
     /// The same by somebody who wants to hear what came of it.
-    Asked(Fired, Heard),
+    Asked(Fired, FactCallback),
     /// Somebody else's message, to be sent as it is.
     Injected(Vec<u8>),
     /// What came of an errand, by its ticket.
@@ -30,10 +30,10 @@ pub enum Arrival {
     Failed(String),
 }
 
-impl Arrival {
+impl ServerInput {
     /// Lets what a reader of its messages passes on arrive there.
     pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
-        let room = Room::default();
+        let room = Backpressure::default();
         move |incoming| {
             let arrival = match incoming {
                 Incoming::Message(message) => {
@@ -55,11 +55,11 @@ impl Arrival {
 /// written to, and with `InvalidData` where what it says cannot be taken.
 pub fn serve(
     mut server: Server,
-    arrivals: &Receiver<Arrival>,
+    arrivals: &Receiver<ServerInput>,
     mut out: impl Write,
     mut report: impl FnMut(&Report),
     mut sift: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
-    mut send_out: impl FnMut(Errand),
+    mut send_out: impl FnMut(IoRequest),
 ) -> io::Result<()> {
     let began = Instant::now();
     let mut listeners = Listeners::default();
@@ -72,21 +72,21 @@ pub fn serve(
         };
         let now = began.elapsed();
         let outputs = match arrival {
-            Ok(Arrival::Message(message, _stay)) => match sift(message) {
+            Ok(ServerInput::Message(message, _stay)) => match sift(message) {
                 Some(message) => server.receive(now, &message),
                 None => Vec::new(),
             },
-            Ok(Arrival::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
-            Ok(Arrival::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
-            Ok(Arrival::Asked(fired, heard)) => {
+            Ok(ServerInput::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+            Ok(ServerInput::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
+            Ok(ServerInput::Asked(fired, heard)) => {
                 let outputs = server.fire(now, &fired);
                 listeners.take_in(heard, &outputs);
                 outputs
             }
-            Ok(Arrival::Brought(ticket, brought)) => server.bring(now, ticket, brought),
-            Ok(Arrival::Injected(message)) => vec![Output::Send(message)],
+            Ok(ServerInput::Brought(ticket, brought)) => server.bring(now, ticket, brought),
+            Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
             Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
-            Ok(Arrival::End) => {
+            Ok(ServerInput::End) => {
                 has_ended = true;
                 server.end(now)
             }
@@ -102,7 +102,7 @@ pub fn serve(
                     listeners.tell(&fact);
                     report(&fact);
                 }
-                Output::Errand(errand) => send_out(errand),
+                Output::IoRequest(errand) => send_out(errand),
             }
         }
         out.flush()?;
@@ -114,14 +114,14 @@ pub fn serve(
 
 /// Those who wait for what comes of a request that the server has sent for them.
 #[derive(Default)]
-struct Listeners(HashMap<i64, Heard>);
+struct Listeners(HashMap<i64, FactCallback>);
 
 impl Listeners {
     /// Tells what an order led to at once; where that is a request, its end is told later.
-    fn take_in(&mut self, heard: Heard, outputs: &[Output]) {
+    fn take_in(&mut self, heard: FactCallback, outputs: &[Output]) {
         let mut facts = outputs.iter().filter_map(|output| match output {
             Output::Report(fact) => Some(fact),
-            Output::Send(_) | Output::Errand(_) => None,
+            Output::Send(_) | Output::IoRequest(_) => None,
         });
         // What was due before the order stands before it: the last fact is the order's.
         let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
@@ -155,7 +155,7 @@ mod tests {
         let input =
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}";
         let (sender, arrivals) = channel();
-        read_messages(&input[..], MessageLimit::default(), "the host", Arrival::of_host(sender)).expect("a thread");
+        read_messages(&input[..], MessageLimit::default(), "the host", ServerInput::of_host(sender)).expect("a thread");
         let mut out = Vec::new();
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some, drop).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn others_messages_go_out_and_answers_to_them_do_not_come_in() {
         let (sender, arrivals) = channel();
-        sender.send(Arrival::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
+        sender.send(ServerInput::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
         let answer = &b"{\"id\":\"theirs\",\"result\":{}}"[..];
-        read_messages(answer, MessageLimit::default(), "the host", Arrival::of_host(sender)).expect("a thread");
+        read_messages(answer, MessageLimit::default(), "the host", ServerInput::of_host(sender)).expect("a thread");
         let (mut out, mut facts) = (Vec::new(), 0);
         let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
         serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");
@@ -181,8 +181,8 @@ mod tests {
         let (told, facts) = channel();
         let fired = Fired::new("log", serde_json::json!({"data": null}));
         let heard = move |fact: &Report, last| told.send((format!("{fact:?}"), last)).expect("heard");
-        sender.send(Arrival::Asked(fired, Box::new(heard))).expect("sent");
-        sender.send(Arrival::End).expect("sent");
+        sender.send(ServerInput::Asked(fired, Box::new(heard))).expect("sent");
+        sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
         let (fact, last) = facts.recv().expect("told");
         assert!(fact.starts_with("NotSent") && last, "{fact}");

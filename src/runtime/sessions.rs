@@ -1,7 +1,7 @@
 //! The built-in server behind a gateway: every session has an engine of its own, on a thread of its own.
 
-use super::server::{Arrival, serve};
-use crate::server::{Errand, Report, Server};
+use super::server::{ServerInput, serve};
+use crate::server::{IoRequest, Report, Server};
 use crate::transport::budget;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::listen::gateway::{Backend, Opened};
@@ -13,18 +13,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Makes a session's engine, by the session's number.
-pub type Make = Box<dyn Fn(u32) -> Server + Send + Sync>;
+pub type EngineFactory = Box<dyn Fn(u32) -> Server + Send + Sync>;
 /// Hears every session's facts.
-pub type Hear = Arc<dyn Fn(u32, &Report) + Send + Sync>;
+pub type ReportCallback = Arc<dyn Fn(u32, &Report) + Send + Sync>;
 /// Gives back what of a host's message the session's server is to see.
-pub type Sift = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
+pub type MessageFilter = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Does what is to be done outside for a session; what came of it goes back into it.
-pub type SendOut = Arc<dyn Fn(u32, Errand, Sender<Arrival>) + Send + Sync>;
+pub type IoHandler = Arc<dyn Fn(u32, IoRequest, Sender<ServerInput>) + Send + Sync>;
 
 /// Something that passes in a session.
 #[derive(Clone, Copy, Debug)]
-pub enum Passing<'a> {
+pub enum SessionTraffic<'a> {
     /// It began.
     Opened,
     /// A message.
@@ -34,21 +34,27 @@ pub enum Passing<'a> {
 }
 
 /// Sees what passes, by the session's number.
-pub type Onlook = Arc<dyn Fn(u32, Passing<'_>) + Send + Sync>;
+pub type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
 
 /// The sessions of a server that listens.
 pub struct Sessions {
-    make: Make,
-    hear: Hear,
-    sift: Sift,
-    send_out: SendOut,
-    onlook: Onlook,
-    open: Mutex<BTreeMap<u32, Sender<Arrival>>>,
+    make: EngineFactory,
+    hear: ReportCallback,
+    sift: MessageFilter,
+    send_out: IoHandler,
+    onlook: TrafficObserver,
+    open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
 }
 
 impl Sessions {
     /// Sessions with engines of this make.
-    pub fn new(make: Make, hear: Hear, sift: Sift, send_out: SendOut, onlook: Onlook) -> Self {
+    pub fn new(
+        make: EngineFactory,
+        hear: ReportCallback,
+        sift: MessageFilter,
+        send_out: IoHandler,
+        onlook: TrafficObserver,
+    ) -> Self {
         Self { make, hear, sift, send_out, onlook, open: Mutex::default() }
     }
 
@@ -58,18 +64,18 @@ impl Sessions {
     }
 
     /// Into the session with this number.
-    pub fn arrivals(&self, number: u32) -> Option<Sender<Arrival>> {
+    pub fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
         self.lock().get(&number).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<Arrival>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<ServerInput>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Backend for Sessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
-        (self.onlook)(stream, Passing::Opened);
+        (self.onlook)(stream, SessionTraffic::Opened);
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
         let (server, hear, sift) = ((self.make)(stream), Arc::clone(&self.hear), Arc::clone(&self.sift));
@@ -80,7 +86,7 @@ impl Backend for Sessions {
         std::thread::Builder::new()
             .name("host".into())
             .spawn(move || {
-                let mut arrive = Arrival::of_host(from_host);
+                let mut arrive = ServerInput::of_host(from_host);
                 while let Some(message) = outgoing.blocking_recv() {
                     arrive(Incoming::Message(message));
                 }
@@ -106,14 +112,14 @@ impl Backend for Sessions {
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        (self.onlook)(stream, Passing::Message(direction, &message));
+        (self.onlook)(stream, SessionTraffic::Message(direction, &message));
         Some(message)
     }
 
     fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
 
     fn closed(&self, stream: u32, by: &str) {
-        (self.onlook)(stream, Passing::Closed(by));
+        (self.onlook)(stream, SessionTraffic::Closed(by));
         self.lock().remove(&stream);
     }
 }
@@ -149,7 +155,8 @@ mod tests {
     #[tokio::test]
     async fn each_session_has_a_server_of_its_own() {
         let make = Box::new(|_| Server::new(Config::default()));
-        let (sift, send_out): (Sift, SendOut) = (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
+        let (sift, send_out): (MessageFilter, IoHandler) =
+            (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
         let sessions = Sessions::new(make, Arc::new(|_, _| {}), sift, send_out, Arc::new(|_, _| {}));
         for stream in [1, 2] {
             let Opened { mut link, end } = sessions.open(stream).expect("opens");

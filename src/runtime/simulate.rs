@@ -4,7 +4,7 @@
 use crate::host::engine::{Host, ModelReply, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{Inferred, ServerId};
-use crate::scenario::{Fate, Player, Report, Scenario, Seen, ServerKind, Todo};
+use crate::scenario::{MessageFate, Observation, Player, PlayerAction, Report, Scenario, ServerKind};
 use crate::server::{self, Server};
 use crate::wire::Direction;
 use std::cmp::Reverse;
@@ -34,20 +34,20 @@ pub enum SimulateError {
 }
 
 /// Who takes part beside the engines.
-pub struct Around<'a> {
+pub struct SimulationContext<'a> {
     /// Unix time at the beginning, in nanoseconds: what servers' timestamps count from.
     pub wall_base_ns: i64,
     /// The model, where the scenario does not say what it replies.
     pub model: &'a mut dyn FnMut(&Prompt) -> Result<ModelReply, String>,
     /// Hears all that happens, with its time since the beginning: for the reel, and for whoever watches.
-    pub observe: &'a mut dyn FnMut(Duration, &Seen<'_>),
+    pub observe: &'a mut dyn FnMut(Duration, &Observation<'_>),
 }
 
 /// Plays a scenario to its end.
 ///
 /// # Errors
 /// A server that is not built in; engines that never rest.
-pub fn simulate(scenario: &Scenario, around: Around<'_>) -> Result<Report, SimulateError> {
+pub fn simulate(scenario: &Scenario, around: SimulationContext<'_>) -> Result<Report, SimulateError> {
     let mut servers = Vec::with_capacity(scenario.servers.len());
     for plan in &scenario.servers {
         let ServerKind::BuiltIn(config) = &plan.kind else {
@@ -83,7 +83,7 @@ struct Simulation<'a> {
     arrivals: u64,
     /// What the host gave back and is not done yet.
     outputs: VecDeque<Output>,
-    around: Around<'a>,
+    around: SimulationContext<'a>,
 }
 
 impl Simulation<'_> {
@@ -103,14 +103,14 @@ impl Simulation<'_> {
                 continue;
             }
             match self.player.next(self.now) {
-                Todo::Wait(wait) => {
+                PlayerAction::Wait(wait) => {
                     let Some(next) = self.next_time(wait) else { break };
                     if next > self.now {
                         (self.now, at_once) = (next, 0);
                     }
                     self.wake();
                 }
-                Todo::Finished => break,
+                PlayerAction::Finished => break,
                 todo => {
                     // Steps come to an end, so they are no circle.
                     at_once = 0;
@@ -154,7 +154,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn see(&mut self, seen: &Seen<'_>) {
+    fn see(&mut self, seen: &Observation<'_>) {
         self.player.see(self.now, seen);
         (self.around.observe)(self.now, seen);
     }
@@ -164,9 +164,9 @@ impl Simulation<'_> {
         while let Some(output) = self.outputs.pop_front() {
             match output {
                 Output::Send { server, message } => self.send(server, Direction::ClientToServer, message),
-                Output::Fact(fact) => self.see(&Seen::Fact(&fact)),
+                Output::HostEvent(fact) => self.see(&Observation::HostEvent(&fact)),
                 Output::Prompt(prompt) => {
-                    self.see(&Seen::Prompt(&prompt));
+                    self.see(&Observation::Prompt(&prompt));
                     let reply = match self.player.reply(&prompt) {
                         Some(reply) => Ok(reply),
                         None => (self.around.model)(&prompt),
@@ -184,29 +184,29 @@ impl Simulation<'_> {
                     let outputs = self.host.inferred(self.now, asked.token, inferred);
                     self.outputs.extend(outputs);
                 }
-                Output::Done(done) => self.see(&Seen::Done(&done)),
+                Output::OrderResult(done) => self.see(&Observation::OrderResult(&done)),
                 Output::Client { .. } => {}
             }
         }
     }
 
-    fn act(&mut self, todo: Todo) {
+    fn act(&mut self, todo: PlayerAction) {
         match todo {
-            Todo::Order(order) => {
+            PlayerAction::Order(order) => {
                 let outputs = self.host.order(self.now, order);
                 self.outputs.extend(outputs);
             }
-            Todo::Fire(server, fired) => match self.servers.get_mut(server.0).and_then(Option::as_mut) {
+            PlayerAction::Fire(server, fired) => match self.servers.get_mut(server.0).and_then(Option::as_mut) {
                 Some(found) => {
                     let outputs = found.fire(self.now, &fired);
                     let refusals: Vec<String> = outputs.iter().filter_map(refusal).collect();
                     self.take_in(server, outputs);
-                    refusals.iter().for_each(|why| self.see(&Seen::NotFired(why)));
+                    refusals.iter().for_each(|why| self.see(&Observation::NotFired(why)));
                 }
-                None => self.see(&Seen::NotFired("the server's connection is cut")),
+                None => self.see(&Observation::NotFired("the server's connection is cut")),
             },
-            Todo::Disconnect(server) => self.cut(server, None),
-            Todo::Wait(_) | Todo::Finished => {}
+            PlayerAction::Disconnect(server) => self.cut(server, None),
+            PlayerAction::Wait(_) | PlayerAction::Finished => {}
         }
     }
 
@@ -235,21 +235,21 @@ impl Simulation<'_> {
             self.queue.push(Reverse(UnderWay { at, order: self.arrivals, server, direction, bytes }));
         };
         match self.player.fate(self.now, server, direction, &bytes) {
-            Fate::Pass => under_way(self.now, bytes),
-            Fate::Delay(delay) => under_way(self.now.saturating_add(delay), bytes),
-            Fate::Drop => {}
-            Fate::Duplicate => {
+            MessageFate::Pass => under_way(self.now, bytes),
+            MessageFate::Delay(delay) => under_way(self.now.saturating_add(delay), bytes),
+            MessageFate::Drop => {}
+            MessageFate::Duplicate => {
                 under_way(self.now, bytes.clone());
                 under_way(self.now, bytes);
             }
-            Fate::Replace(other) => under_way(self.now, other),
-            Fate::Disconnect => self.cut(server, Some("the scenario cut the connection")),
+            MessageFate::Replace(other) => under_way(self.now, other),
+            MessageFate::Disconnect => self.cut(server, Some("the scenario cut the connection")),
         }
     }
 
     fn arrive(&mut self, message: UnderWay) {
         let UnderWay { server, direction, bytes, .. } = message;
-        self.see(&Seen::Message { server, direction, bytes: &bytes });
+        self.see(&Observation::Message { server, direction, bytes: &bytes });
         match direction {
             Direction::ClientToServer => {
                 if let Some(found) = self.servers.get_mut(server.0).and_then(Option::as_mut) {

@@ -10,8 +10,8 @@ mod folder;
 pub use folder::Folder;
 
 use crate::process::child::ServerCommand;
-use crate::server::{Errand, Fired, Outside, Task};
-use command::{Outcome, Running, run};
+use crate::server::{Fired, IoRequest, Outside, Task};
+use command::{RunOutcome, RunningCommand, run};
 use debounce::{Change, Debounce};
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -44,9 +44,9 @@ pub struct Options {
 }
 
 /// Where things to be sent go: to everyone who is connected.
-pub type Tell = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
+pub type FiredCallback = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
 /// Where words for the user go.
-pub type Complain = Arc<dyn Fn(&str) + Send + Sync>;
+pub type WarningCallback = Arc<dyn Fn(&str) + Send + Sync>;
 /// Takes what came of an errand.
 type Bring = Box<dyn FnOnce(Option<Value>) + Send>;
 
@@ -59,7 +59,7 @@ enum Job {
 }
 
 /// Does errands, and knows what holds now.
-pub struct Attendant {
+pub struct IoRunner {
     folders: Vec<Folder>,
     commands: Vec<String>,
     jobs: Sender<Job>,
@@ -68,37 +68,37 @@ pub struct Attendant {
 }
 
 /// Watchers at work; they end when this is dropped, and with them a command that runs.
-pub struct Watch {
+pub struct Watchers {
     _watcher: Option<RecommendedWatcher>,
-    running: Arc<Running>,
+    running: Arc<RunningCommand>,
 }
 
-impl Drop for Watch {
+impl Drop for Watchers {
     fn drop(&mut self) {
         self.running.end();
     }
 }
 
 /// Watchers that have not begun.
-pub struct Prepared {
-    attendant: Arc<Attendant>,
+pub struct PreparedWatchers {
+    attendant: Arc<IoRunner>,
     waiting: Receiver<Job>,
     quiet: Duration,
     every: Option<Duration>,
     limit: Duration,
 }
 
-impl Prepared {
+impl PreparedWatchers {
     /// Watchers with these options.
     pub fn new(options: Options) -> Self {
         let Options { folders, commands, quiet, every, limit } = options;
         let (jobs, waiting) = channel();
-        let attendant = Arc::new(Attendant { folders, commands, jobs, standing: Mutex::default() });
+        let attendant = Arc::new(IoRunner { folders, commands, jobs, standing: Mutex::default() });
         Self { attendant, waiting, quiet, every, limit }
     }
 
     /// Who does the errands.
-    pub fn attendant(&self) -> Arc<Attendant> {
+    pub fn attendant(&self) -> Arc<IoRunner> {
         Arc::clone(&self.attendant)
     }
 
@@ -106,9 +106,9 @@ impl Prepared {
     ///
     /// # Errors
     /// A folder cannot be watched, or there is no thread.
-    pub fn start(self, tell: Tell, complain: Complain) -> io::Result<Watch> {
+    pub fn start(self, tell: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
         let Self { attendant, waiting, quiet, every, limit } = self;
-        let running = Arc::new(Running::default());
+        let running = Arc::new(RunningCommand::default());
         let watcher = match attendant.folders.is_empty() {
             true => None,
             false => Some(watch_folders(&attendant, quiet, Arc::clone(&tell), complain)?),
@@ -117,11 +117,11 @@ impl Prepared {
             let runner = Runner { attendant, running: Arc::clone(&running), limit, tell, last: BTreeMap::new() };
             std::thread::Builder::new().name("commands".into()).spawn(move || runner.work(&waiting, every))?;
         }
-        Ok(Watch { _watcher: watcher, running })
+        Ok(Watchers { _watcher: watcher, running })
     }
 }
 
-impl Attendant {
+impl IoRunner {
     /// What the engines know of what is watched.
     pub fn outside(&self) -> Outside {
         let folders = self.folders.iter().map(Folder::uri).collect();
@@ -129,7 +129,7 @@ impl Attendant {
     }
 
     /// Does an errand and takes what came of it to `bring`, now or later.
-    pub fn attend(&self, errand: Errand, bring: impl FnOnce(u64, Option<Value>) + Send + 'static) {
+    pub fn attend(&self, errand: IoRequest, bring: impl FnOnce(u64, Option<Value>) + Send + 'static) {
         let ticket = errand.ticket;
         match errand.task {
             Task::List => bring(ticket, Some(self.folders.iter().flat_map(Folder::list).collect())),
@@ -154,10 +154,10 @@ impl Attendant {
 }
 
 fn watch_folders(
-    attendant: &Arc<Attendant>,
+    attendant: &Arc<IoRunner>,
     quiet: Duration,
-    tell: Tell,
-    complain: Complain,
+    tell: FiredCallback,
+    complain: WarningCallback,
 ) -> io::Result<RecommendedWatcher> {
     let (events, arrivals) = channel();
     let config = notify::Config::default().with_follow_symlinks(false);
@@ -201,7 +201,7 @@ fn watch_folders(
     Ok(watcher)
 }
 
-impl Attendant {
+impl IoRunner {
     /// The files that an event is about.
     fn changed(&self, event: &notify::Event) -> Vec<(PathBuf, Change)> {
         let (change, is_new) = match event.kind {
@@ -258,12 +258,12 @@ fn file_changed(body: &str, name: &str) -> Fired {
 
 /// Runs commands, one after the other.
 struct Runner {
-    attendant: Arc<Attendant>,
-    running: Arc<Running>,
+    attendant: Arc<IoRunner>,
+    running: Arc<RunningCommand>,
     limit: Duration,
-    tell: Tell,
+    tell: FiredCallback,
     /// What came of each the last time.
-    last: BTreeMap<String, Outcome>,
+    last: BTreeMap<String, RunOutcome>,
 }
 
 impl Runner {
@@ -307,7 +307,7 @@ impl Runner {
         let prepared = ServerCommand { argv: words, ..ServerCommand::default() }.prepare();
         let outcome = match prepared {
             Ok(prepared) => run(prepared, self.limit, &self.running),
-            Err(error) => Outcome::not_run(&error),
+            Err(error) => RunOutcome::not_run(&error),
         };
         let told = json!({"command": command, "passed": outcome.passed, "how": outcome.how, "output": outcome.output});
         let before = self.last.get(command);
@@ -329,7 +329,7 @@ impl Runner {
     }
 }
 
-fn reminder(command: &str, outcome: &Outcome, before: Option<&Outcome>) -> Fired {
+fn reminder(command: &str, outcome: &RunOutcome, before: Option<&RunOutcome>) -> Fired {
     let lines: Vec<&str> = outcome.output.lines().collect();
     let last = &lines[lines.len().saturating_sub(LINES_TOLD)..];
     let before = before.map_or_else(String::new, |before| format!(" (before: {})", before.how));

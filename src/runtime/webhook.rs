@@ -4,7 +4,7 @@
 use crate::proposals::clip;
 use crate::proposals::recent::Recent;
 use crate::server::{Fired, Report};
-use crate::transport::listen::json_listener::{self, Post, Reply, Take};
+use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::net::TcpListener;
@@ -26,9 +26,9 @@ const MOST_KNOWN: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Hears the facts that come of an event in one session.
-pub type Hears = Arc<dyn Fn(&Report) + Send + Sync>;
+pub type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
 /// Has every session send something; says in how many.
-pub type Order = Arc<dyn Fn(&Fired, Hears) -> usize + Send + Sync>;
+pub type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
 
 /// A receiver at work; it ends when this is dropped.
 pub struct Webhook {
@@ -45,7 +45,7 @@ impl Webhook {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel();
         let receiver = Arc::new(Receiver { order, known: Mutex::new(Recent::new(MOST_KNOWN)) });
-        let take: Take = Arc::new(move |post| {
+        let take: PostHandler = Arc::new(move |post| {
             let receiver = Arc::clone(&receiver);
             Box::pin(async move { receiver.take(&post).await })
         });
@@ -69,7 +69,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    async fn take(&self, post: &Post) -> Reply {
+    async fn take(&self, post: &Post) -> JsonReply {
         let (id, fired) = match event(post, || format!("evt_{}", uuid::Uuid::now_v7())) {
             Ok(event) => event,
             Err(refused) => return refused,
@@ -127,7 +127,7 @@ impl Receiver {
 }
 
 /// The event that a post tells of, with its id: the body's own members, or all of it as the text.
-fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired), Reply> {
+fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired), JsonReply> {
     let refuse = |status, why: String| (status, json!({"error": why}));
     let body: Value =
         serde_json::from_slice(&post.body).map_err(|error| refuse(400, format!("the body is no JSON: {error}")))?;
@@ -199,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn an_event_that_nobody_subscribed_to_is_told_so() {
         let published = |ids: Value| {
-            let order = move |_: &Fired, hears: Hears| {
+            let order = move |_: &Fired, hears: ReportCallback| {
                 hears(&Report::Room(json!({"report": "read_otherwise"})));
                 hears(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
                 1
@@ -241,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_had_before_is_not_pushed_again_and_what_was_not_sent_may_be() {
-        let sent = |_: &Fired, hears: Hears| {
+        let sent = |_: &Fired, hears: ReportCallback| {
             hears(&Report::Sent { method: "m".to_owned(), id: Some(1) });
             1
         };

@@ -4,12 +4,12 @@
 
 mod expectations;
 
-use super::Fate;
+use super::MessageFate;
 use super::error::ScenarioError;
 use super::expect::Expectation;
 use super::format::{
-    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Place, Placed, PolicyPart, ReplyPart,
-    RoomOptions, ServerPart, Several, StepPart, TextOr, WayPart,
+    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Placed, PolicyPart, ReplyPart,
+    RoomOptions, ServerPart, Several, StepPart, TextOr, TextPosition, WayPart,
 };
 use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
 use crate::host::client::EraChoice;
@@ -73,11 +73,11 @@ fn resolve(text: &str, document: Document) -> Result<Scenario> {
 }
 
 impl Resolver<'_> {
-    fn wrong<T>(&self, place: Place, why: impl Into<String>) -> Result<T> {
+    fn wrong<T>(&self, place: TextPosition, why: impl Into<String>) -> Result<T> {
         Err(self.error(place, why))
     }
 
-    fn error(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+    fn error(&self, place: TextPosition, why: impl Into<String>) -> ScenarioError {
         ScenarioError::new(self.text, place, why)
     }
 
@@ -165,7 +165,7 @@ impl Resolver<'_> {
         policies: &mut Policies,
         server: Option<&str>,
         rooms: RoomOptions,
-        places: &mut HashMap<(Option<String>, String), Place>,
+        places: &mut HashMap<(Option<String>, String), TextPosition>,
     ) -> Result<()> {
         for (room, options) in rooms {
             for (name, value) in options {
@@ -246,12 +246,12 @@ impl Resolver<'_> {
 
     fn fault(&self, fault: Placed<FaultPart>) -> Result<Fault> {
         let Placed { value: part, place } = fault;
-        let fates: Vec<Fate> = [
-            part.delay.map(|delay| Fate::Delay(delay.0)),
-            part.drop.then_some(Fate::Drop),
-            part.duplicate.then_some(Fate::Duplicate),
-            part.malformed.map(|text| Fate::Replace(text.into_bytes())),
-            part.disconnect.then_some(Fate::Disconnect),
+        let fates: Vec<MessageFate> = [
+            part.delay.map(|delay| MessageFate::Delay(delay.0)),
+            part.drop.then_some(MessageFate::Drop),
+            part.duplicate.then_some(MessageFate::Duplicate),
+            part.malformed.map(|text| MessageFate::Replace(text.into_bytes())),
+            part.disconnect.then_some(MessageFate::Disconnect),
         ]
         .into_iter()
         .flatten()

@@ -4,7 +4,7 @@ use super::deferred::Deferred;
 use super::outgoing::Asking;
 use super::timers::Timers;
 use super::{Config, Output, Report};
-use crate::proposals::server::handler_job::Chore;
+use crate::proposals::server::handler_job::HandlerJob;
 use crate::proposals::server::{Answer, ServerCx, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub struct Connection {
     /// Tool calls that are answered later.
     pub deferred: Deferred,
     /// What rooms want done outside, until it goes there.
-    pub chores: Vec<(u64, Chore)>,
+    pub chores: Vec<(u64, HandlerJob)>,
     /// The host's name.
     pub client: String,
     /// Resources that the host watches.
@@ -157,7 +157,7 @@ impl ServerCx for Connection {
         self.deferred.settle(ticket, answer);
     }
 
-    fn send_out(&mut self, chore: Chore) -> u64 {
+    fn send_out(&mut self, chore: HandlerJob) -> u64 {
         let ticket = self.ticket();
         self.chores.push((ticket, chore));
         ticket

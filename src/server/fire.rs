@@ -1,6 +1,6 @@
 //! What the server sends of its own will: when told, when a plan says so, when a tool asks for it.
 
-use super::proposals::Rooms;
+use super::proposals::ServerProposals;
 use super::{Config, Phase, Report, Server};
 use crate::proposals::REGISTRY;
 use crate::proposals::server::{ServerCx, Unsent};
@@ -114,10 +114,10 @@ impl Fired {
     /// # Errors
     /// What is wrong, as a sentence.
     pub fn check(&self) -> Result<(), String> {
-        self.check_in(&Rooms::new(REGISTRY, &Config::default()))
+        self.check_in(&ServerProposals::new(REGISTRY, &Config::default()))
     }
 
-    fn check_in(&self, rooms: &Rooms) -> Result<(), String> {
+    fn check_in(&self, rooms: &ServerProposals) -> Result<(), String> {
         let known: Vec<&str> = rooms.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {
             return Err(format!("there is no kind {:?}: the kinds are {}", self.kind, known.join(", ")));
@@ -130,7 +130,7 @@ impl Fired {
     }
 
     /// A member that nobody reads is a slip of the pen.
-    fn check_members(&self, rooms: &Rooms) -> Result<(), String> {
+    fn check_members(&self, rooms: &ServerProposals) -> Result<(), String> {
         let schema = rooms.fire_schema(&self.kind);
         let known: Vec<&str> = match Plain::members(&self.kind) {
             [] => schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect(),

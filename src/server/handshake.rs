@@ -3,7 +3,7 @@
 use super::incoming::Origin;
 use super::{Phase, Report, Server};
 use crate::proposals::server::{Answer, Declaration, Refusal};
-use crate::proposals::{Declared, Extension, REGISTRY, Side};
+use crate::proposals::{Declared, Proposal, REGISTRY, Side};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};
@@ -139,7 +139,7 @@ fn put(all: &mut Map<String, Value>, path: &[&str], value: Value) {
 /// The proposals that the client declares itself, and where.
 fn declared_by(client: &Value) -> Vec<(String, String)> {
     let declared = Declared { client: client.clone(), ..Declared::default() };
-    let place = |room: &&dyn Extension| {
+    let place = |room: &&dyn Proposal| {
         let (place, _) = declared.find(room.descriptor(), Side::Client)?;
         Some((room.descriptor().name.to_owned(), place.path.join(".")))
     };

@@ -6,7 +6,7 @@ use super::methods::{in_era, not_found};
 use super::timers::Timer;
 use super::tools::structured;
 use super::{Output, Server, content};
-use crate::proposals::server::handler_job::{Chore, End, Infer, OUTPUT_KEPT, Outcome, Permits};
+use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, Infer, JobEnd, JobOutcome, OUTPUT_KEPT};
 use crate::proposals::server::{Answer, ServerCx, failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ pub struct Outside {
     /// Commands that can be run, as the user wrote them.
     pub commands: Vec<String>,
     /// What rooms may have done.
-    pub permits: Permits,
+    pub permits: HandlerPolicy,
 }
 
 /// Something to be done outside; [`Server::bring`] takes what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Errand {
+pub struct IoRequest {
     /// Its number.
     pub ticket: u64,
     /// What.
@@ -52,21 +52,21 @@ pub enum Task {
     Read(String),
     /// Runs these commands: an array of objects with `command`, `passed`, `how` and `output`.
     Run(Vec<String>),
-    /// Something of a room's: an [`Outcome`].
-    Room(Chore),
+    /// Something of a room's: an [`JobOutcome`].
+    Room(HandlerJob),
     /// Ends all of the rooms' that is under way, which brings an outcome each; this itself brings nothing.
     Recall,
 }
 
 /// The errands under way.
 #[derive(Debug, Default)]
-pub struct Errands {
+pub struct IoRequests {
     open: BTreeMap<u64, (Origin, Task)>,
     /// Rooms' chores that are under way outside.
     chores: BTreeSet<u64>,
 }
 
-impl Errands {
+impl IoRequests {
     /// Whether files were sent for, or a room's chore is under way. What a command takes may be long, and is not owed
     /// to a host that has gone.
     pub fn is_owing(&self) -> bool {
@@ -97,7 +97,7 @@ impl Server {
     fn send_out(&mut self, origin: &Origin, task: Task) {
         let ticket = self.cx.ticket();
         self.errands.open.insert(ticket, (origin.clone(), task.clone()));
-        self.cx.order(Output::Errand(Errand { ticket, task }));
+        self.cx.order(Output::IoRequest(IoRequest { ticket, task }));
     }
 
     /// Has commands run; an answer where that cannot be.
@@ -118,9 +118,9 @@ impl Server {
     /// Answers the request that an errand was for; nobody waits where it was taken back.
     pub(super) fn brought(&mut self, ticket: u64, brought: Option<Value>) {
         if self.errands.chores.remove(&ticket) {
-            let lost = || End::Unstarted { why: "nobody does such things here".to_owned() };
-            let outcome = brought.and_then(|outcome| Outcome::deserialize(outcome).ok());
-            let outcome = outcome.unwrap_or_else(|| Outcome::silent(lost()));
+            let lost = || JobEnd::Unstarted { why: "nobody does such things here".to_owned() };
+            let outcome = brought.and_then(|outcome| JobOutcome::deserialize(outcome).ok());
+            let outcome = outcome.unwrap_or_else(|| JobOutcome::silent(lost()));
             return self.rooms.brought(ticket, &outcome, &mut self.cx);
         }
         let Some((origin, task)) = self.errands.open.remove(&ticket) else { return };
@@ -160,10 +160,12 @@ impl Server {
         while !self.cx.chores.is_empty() {
             for (ticket, chore) in std::mem::take(&mut self.cx.chores) {
                 match chore {
-                    Chore::Infer(asked) if !self.config.outside.permits.has_program => self.ask_host(ticket, &asked),
+                    HandlerJob::Infer(asked) if !self.config.outside.permits.has_program => {
+                        self.ask_host(ticket, &asked)
+                    }
                     chore => {
                         self.errands.chores.insert(ticket);
-                        self.cx.order(Output::Errand(Errand { ticket, task: Task::Room(chore) }));
+                        self.cx.order(Output::IoRequest(IoRequest { ticket, task: Task::Room(chore) }));
                     }
                 }
             }
@@ -180,7 +182,7 @@ impl Server {
             }
             None => {
                 let why = "the host lends no model: it declares neither inference nor sampling".to_owned();
-                self.rooms.brought(ticket, &Outcome::silent(End::Unstarted { why }), &mut self.cx);
+                self.rooms.brought(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
             }
         }
     }
@@ -190,8 +192,8 @@ impl Server {
         let Some(ticket) = about["chore"].as_u64() else { return false };
         let outcome = match answer {
             Some(Ok(result)) => said(result),
-            Some(Err(why)) => Outcome::silent(End::Unstarted { why: format!("the host refused: {why}") }),
-            None => Outcome::silent(End::Late),
+            Some(Err(why)) => JobOutcome::silent(JobEnd::Unstarted { why: format!("the host refused: {why}") }),
+            None => JobOutcome::silent(JobEnd::Late),
         };
         self.rooms.brought(ticket, &outcome, &mut self.cx);
         true
@@ -203,7 +205,7 @@ impl Server {
         // Who has gone answers nothing.
         let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["chore"].as_u64()).collect();
         for ticket in asked {
-            self.rooms.brought(ticket, &Outcome::silent(End::Stopped), &mut self.cx);
+            self.rooms.brought(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
         }
         self.cx.timers.set(self.cx.now() + LEAVE, Timer::Leave);
     }
@@ -211,7 +213,7 @@ impl Server {
     /// The moment is over.
     pub(super) fn recall(&mut self) {
         if !self.errands.chores.is_empty() {
-            self.cx.order(Output::Errand(Errand { ticket: 0, task: Task::Recall }));
+            self.cx.order(Output::IoRequest(IoRequest { ticket: 0, task: Task::Recall }));
         }
     }
 }
@@ -230,7 +232,7 @@ fn sampling(asked: &Infer) -> Value {
 }
 
 /// What a model said: a text, a block of content, or a list of such.
-fn said(result: &Value) -> Outcome {
+fn said(result: &Value) -> JobOutcome {
     let content = &result["content"];
     let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
     let text = |block: &Value| block.as_str().or_else(|| block["text"].as_str()).unwrap_or_default().to_owned();
@@ -238,5 +240,5 @@ fn said(result: &Value) -> Outcome {
     let bytes = whole.len() as u64;
     let kept = whole.as_bytes().get(..OUTPUT_KEPT).unwrap_or(whole.as_bytes());
     let output = String::from_utf8_lossy(kept).into_owned();
-    Outcome { end: End::Said, output, bytes, left: 0 }
+    JobOutcome { end: JobEnd::Said, output, bytes, left: 0 }
 }

@@ -2,14 +2,14 @@
 
 use super::Config;
 use super::connection::Connection;
-use crate::proposals::server::handler_job::{Infer, Outcome};
+use crate::proposals::server::handler_job::{Infer, JobOutcome};
 use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent};
-use crate::proposals::{Descriptor, Extension};
+use crate::proposals::{Descriptor, Proposal};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// One room's side.
-struct Room {
+struct ActiveProposal {
     descriptor: &'static Descriptor,
     side: Box<dyn ServerSide>,
     /// The settings let it be declared.
@@ -19,13 +19,13 @@ struct Room {
 }
 
 /// All of them, in the registry's order.
-pub struct Rooms(Vec<Room>);
+pub struct ServerProposals(Vec<ActiveProposal>);
 
 /// Whether these rooms take their settings, and there is a room for each.
 ///
 /// # Errors
 /// What is wrong, as a sentence fragment.
-pub fn check(rooms: &[&'static dyn Extension], config: &Config) -> Result<(), String> {
+pub fn check(rooms: &[&'static dyn Proposal], config: &Config) -> Result<(), String> {
     config.settings.iter().try_for_each(|(name, settings)| {
         let room = rooms.iter().find(|room| room.descriptor().name == name);
         let mut side = room.and_then(|room| room.server_side()).ok_or(format!("there is no proposal {name:?}"))?;
@@ -33,10 +33,10 @@ pub fn check(rooms: &[&'static dyn Extension], config: &Config) -> Result<(), St
     })
 }
 
-impl Rooms {
+impl ServerProposals {
     /// Fresh sides. Settings that a room refuses leave it as it is: [`Config::check`] tells them beforehand.
-    pub fn new(rooms: &[&'static dyn Extension], config: &Config) -> Self {
-        let room = |room: &&'static dyn Extension| {
+    pub fn new(rooms: &[&'static dyn Proposal], config: &Config) -> Self {
+        let room = |room: &&'static dyn Proposal| {
             let (descriptor, mut side) = (room.descriptor(), room.server_side()?);
             if let Some(settings) = config.settings.get(descriptor.name) {
                 let _ = side.configure(settings);
@@ -46,7 +46,7 @@ impl Rooms {
             }
             side.permit(&config.outside.permits);
             let is_wanted = config.declare.contains(descriptor.name);
-            Some(Room { descriptor, side, is_wanted, is_on: false })
+            Some(ActiveProposal { descriptor, side, is_wanted, is_on: false })
         };
         Self(rooms.iter().filter_map(room).collect())
     }
@@ -104,18 +104,18 @@ impl Rooms {
 
     /// Whether a room has reported what was granted.
     pub fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
-        let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == granted.method);
+        let adds = |room: &&mut ActiveProposal| room.descriptor.methods.iter().any(|spec| spec.name == granted.method);
         self.0.iter_mut().filter(adds).any(|room| room.side.granted(granted, cx))
     }
 
     /// Tells the room whose method it is that a request came to nothing.
     pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
-        let adds = |room: &&mut Room| room.descriptor.methods.iter().any(|spec| spec.name == method);
+        let adds = |room: &&mut ActiveProposal| room.descriptor.methods.iter().any(|spec| spec.name == method);
         self.0.iter_mut().filter(adds).for_each(|room| room.side.denied(method, about, error, cx));
     }
 
     /// Brings what came of something that was done outside to the room that wanted it.
-    pub fn brought(&mut self, ticket: u64, outcome: &Outcome, cx: &mut Connection) {
+    pub fn brought(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut Connection) {
         let _ = self.on().any(|side| side.brought(ticket, outcome, cx));
     }
 
@@ -169,7 +169,7 @@ impl Rooms {
     /// # Errors
     /// Why it was not sent.
     pub fn fire(&mut self, kind: &str, params: &Value, cx: &mut Connection) -> Result<String, Unsent> {
-        let knows = |room: &&mut Room| room.side.fires().iter().any(|firing| firing.kind == kind);
+        let knows = |room: &&mut ActiveProposal| room.side.fires().iter().any(|firing| firing.kind == kind);
         let Some(room) = self.0.iter_mut().find(knows) else {
             return Err(Unsent::invalid(format!("there is no kind {kind:?}")));
         };

@@ -1,6 +1,6 @@
 //! What a server gives back: bytes to send, and facts for a human or a script. Durations are microseconds.
 
-use super::Errand;
+use super::IoRequest;
 use crate::proposals::server::Unsent;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub enum Output {
     /// A fact.
     Report(Report),
     /// Something to be done outside, where there is something outside.
-    Errand(Errand),
+    IoRequest(IoRequest),
 }
 
 /// A fact about the connection. As JSON, an object whose `report` names the kind.

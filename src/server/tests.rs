@@ -10,7 +10,7 @@ mod odd;
 mod sixth;
 mod timers;
 
-use super::{Config, Errand, Fired, Output, Plan, Report, Server};
+use super::{Config, Fired, IoRequest, Output, Plan, Report, Server};
 use crate::proposals;
 use crate::protocol::schema;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ struct Host {
     /// As JSON: that form is what others rely on.
     reports: Vec<Value>,
     bytes: Vec<Vec<u8>>,
-    errands: Vec<Errand>,
+    errands: Vec<IoRequest>,
 }
 
 const FULL: &str = r#"{"experimental": {"mcpl": {"version": "0.4", "pushEvents": true,
@@ -91,7 +91,7 @@ impl Host {
                     assert!(report["report"].is_string());
                     self.reports.push(report);
                 }
-                Output::Errand(errand) => self.errands.push(errand),
+                Output::IoRequest(errand) => self.errands.push(errand),
                 Output::Send(bytes) => {
                     assert!(!bytes.contains(&b'\n'));
                     let message: Value = serde_json::from_slice(&bytes).expect("JSON");

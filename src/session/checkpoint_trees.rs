@@ -1,19 +1,19 @@
 //! The checkpoints of every connection of a reel, as trees.
 
-use super::Witness;
+use super::MessageReplay;
 use crate::proposals::REGISTRY;
-use crate::proposals::checkpoint_tree::Lineage;
+use crate::proposals::checkpoint_tree::CheckpointTree;
 use crate::trace::Event;
 use std::collections::BTreeMap;
 
 /// Gathers them, event by event.
 #[derive(Debug, Default)]
-pub struct Lineages {
-    witness: Witness,
-    trees: BTreeMap<u32, Lineage>,
+pub struct CheckpointTrees {
+    witness: MessageReplay,
+    trees: BTreeMap<u32, CheckpointTree>,
 }
 
-impl Lineages {
+impl CheckpointTrees {
     /// Takes the next event in.
     pub fn take(&mut self, event: &Event<'_>) {
         let trees = &mut self.trees;
@@ -30,7 +30,7 @@ impl Lineages {
     }
 
     /// The trees, each with its stream and its server's name.
-    pub fn all(&self) -> impl Iterator<Item = (u32, String, &Lineage)> {
+    pub fn all(&self) -> impl Iterator<Item = (u32, String, &CheckpointTree)> {
         self.trees.iter().map(|(stream, tree)| (*stream, self.witness.server(*stream), tree))
     }
 }

@@ -203,7 +203,7 @@ pub fn tool_name(body: &[u8]) -> Option<String> {
 }
 
 fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
-    let named = |room: Option<&dyn proposals::Extension>| room.is_some_and(|room| room.descriptor().name == name);
+    let named = |room: Option<&dyn proposals::Proposal>| room.is_some_and(|room| room.descriptor().name == name);
     let Some(method) = facts.method else { return Some(false) };
     if matches!(method, "initialize" | "server/discover") {
         return facts.body.map(|body| declares(name, body));

@@ -20,7 +20,7 @@ struct Connection {
 
 /// Follows all connections of a reel. Memory is bounded by open requests.
 #[derive(Debug, Default)]
-pub struct Witness {
+pub struct MessageReplay {
     connections: BTreeMap<u32, Connection>,
     /// Events of connections that are not followed, since there are too many.
     left_out: u64,
@@ -29,7 +29,7 @@ pub struct Witness {
 /// How many connections are followed.
 pub const MOST_CONNECTIONS: usize = 1000;
 
-impl Witness {
+impl MessageReplay {
     /// How many events belong to connections that are not followed, since there are more than [`MOST_CONNECTIONS`].
     pub fn left_out(&self) -> u64 {
         self.left_out

@@ -1,7 +1,7 @@
 //! The injected requests of a live session with those who wait for their answers: relays ask it what to take out,
 //! the control socket what has come.
 
-use super::injection::{Injections, Key, Refused, Sifted, Taken};
+use super::injection::{Injections, Key, Refused, RemovedAnswer, Sifted};
 use crate::wire::Direction;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// What comes of a request that was put in.
 #[derive(Clone, Copy, Debug)]
-pub enum Came<'a> {
+pub enum AnswerEvent<'a> {
     /// A notification about it, before the answer.
     Before(&'a [u8]),
     /// The answer.
@@ -19,23 +19,23 @@ pub enum Came<'a> {
 }
 
 /// What is called with all that comes; the answer, or that there is none, is the last.
-pub type Deliver = Arc<dyn Fn(Came<'_>) + Send + Sync>;
+pub type AnswerCallback = Arc<dyn Fn(AnswerEvent<'_>) + Send + Sync>;
 
 /// Somebody who waits for an answer.
 #[derive(Clone)]
-pub struct Waiting {
+pub struct PendingAnswer {
     /// Whose request it is: the connection's number.
     pub owner: u64,
     /// When it is given up.
     pub until: Instant,
     /// Who hears the answer.
-    pub deliver: Deliver,
+    pub deliver: AnswerCallback,
 }
 
 /// See the module.
 #[derive(Default)]
 pub struct Answers {
-    table: Mutex<Injections<Waiting>>,
+    table: Mutex<Injections<PendingAnswer>>,
     /// Whether a message that goes to the server, or to the client, may be an answer to take out.
     awaited: [AtomicBool; 2],
 }
@@ -47,7 +47,7 @@ impl Answers {
     }
 
     /// Notes a request before it goes out.
-    pub fn ask(&self, key: Key, waiting: Waiting) -> Result<(), Refused> {
+    pub fn ask(&self, key: Key, waiting: PendingAnswer) -> Result<(), Refused> {
         self.change(|table| table.ask(key, waiting))
     }
 
@@ -57,7 +57,7 @@ impl Answers {
     }
 
     /// What a message is. Answers that were taken are for [`Answers::deliver`], once they are recorded.
-    pub fn sift<'m>(&self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, Waiting> {
+    pub fn sift<'m>(&self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, PendingAnswer> {
         self.change(|table| table.sift(stream, direction, message))
     }
 
@@ -78,7 +78,7 @@ impl Answers {
         for stream in [stream, 0] {
             let (rest, taken) = match self.sift(stream, direction, &message) {
                 Sifted::Pass => continue,
-                Sifted::Taken(taken) => (None, taken),
+                Sifted::RemovedAnswer(taken) => (None, taken),
                 Sifted::Cut(rest, taken) => (Some(rest), taken),
             };
             taken.iter().for_each(|taken| record(taken.message));
@@ -89,10 +89,10 @@ impl Answers {
     }
 
     /// Hands answers to those who wait for them.
-    pub fn deliver(taken: Vec<Taken<'_, Waiting>>) {
+    pub fn deliver(taken: Vec<RemovedAnswer<'_, PendingAnswer>>) {
         for answer in taken {
             if let Some(waiting) = answer.waiting {
-                let came = if answer.is_answer { Came::Answer } else { Came::Before };
+                let came = if answer.is_answer { AnswerEvent::Answer } else { AnswerEvent::Before };
                 (waiting.deliver)(came(answer.message));
             }
         }
@@ -100,13 +100,14 @@ impl Answers {
 
     /// Gives up the requests of an owner: those whose time is over at `now`, or all of them.
     pub fn give_up(&self, owner: u64, now: Option<Instant>) {
-        let over: Vec<Waiting> = self.change(|table| {
-            let is_over = |waiting: &Waiting| waiting.owner == owner && now.is_none_or(|now| waiting.until <= now);
+        let over: Vec<PendingAnswer> = self.change(|table| {
+            let is_over =
+                |waiting: &PendingAnswer| waiting.owner == owner && now.is_none_or(|now| waiting.until <= now);
             let keys: Vec<Key> =
                 table.open().filter(|(_, waiting)| is_over(waiting)).map(|(key, _)| key.clone()).collect();
             keys.iter().filter_map(|key| table.give_up(key)).collect()
         });
-        over.into_iter().for_each(|waiting| (waiting.deliver)(Came::Nothing));
+        over.into_iter().for_each(|waiting| (waiting.deliver)(AnswerEvent::Nothing));
     }
 
     /// When the next request of an owner is to be given up.
@@ -115,7 +116,7 @@ impl Answers {
         table.open().filter(|(_, waiting)| waiting.owner == owner).map(|(_, waiting)| waiting.until).min()
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Injections<Waiting>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut Injections<PendingAnswer>) -> T) -> T {
         let mut table = self.lock();
         let changed = change(&mut table);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
@@ -124,7 +125,7 @@ impl Answers {
         changed
     }
 
-    fn lock(&self) -> MutexGuard<'_, Injections<Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, Injections<PendingAnswer>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

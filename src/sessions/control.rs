@@ -6,11 +6,11 @@
 //!
 //! Never: what a message means beyond its envelope.
 
-use super::answers::{Answers, Came, Waiting};
+use super::answers::{AnswerEvent, Answers, PendingAnswer};
 use super::injection::request_id;
 use crate::process::supervisor::NO_HANDLERS;
 use crate::record::status::Status;
-use crate::sessions::sockets::{Stranger, VERSION, admit, bind_abstract};
+use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::span::millis;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -43,11 +43,11 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Called with each fact that comes of an order, and whether it is the last.
-pub type Heard = Box<dyn Fn(Value, bool) + Send>;
+pub type FactCallback = Box<dyn Fn(Value, bool) + Send>;
 
 /// How far a message came that was put in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum InjectionProgress {
     /// It is on its way to the peer.
     Written,
     /// It waits for its turn in the session; how much may wait there is bounded.
@@ -57,10 +57,16 @@ pub enum Put {
 /// What a live session can do for those who connect.
 pub trait Session: Send + Sync {
     /// Puts a message into the live connection, by `deadline`; the error is a sentence.
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String>;
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String>;
 
     /// Does something of its own accord: only a server of ours can.
-    fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
         let _ = (stream, fired, heard);
         Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
     }
@@ -103,7 +109,7 @@ impl Control {
         let Self { listener, mut info, recording, warn } = self;
         listener.set_nonblocking(true)?;
         info.insert("version".to_owned(), VERSION.into());
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(ConnectionContext {
             info,
             recording,
             session,
@@ -179,11 +185,11 @@ impl Porch {
         Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
     }
 
-    fn refusal(&mut self, stranger: Stranger) -> Value {
+    fn refusal(&mut self, stranger: RejectedPeer) -> Value {
         let why = match stranger {
-            Stranger::User => "another user may not use this session",
-            Stranger::Gone => "who asked is gone",
-            Stranger::Handler(pid) => {
+            RejectedPeer::User => "another user may not use this session",
+            RejectedPeer::Gone => "who asked is gone",
+            RejectedPeer::Handler(pid) => {
                 if !std::mem::replace(&mut self.has_warned, true) {
                     let who = format!("a handler of a subscription (process {pid})");
                     (self.warn)(&format!("{who} tried to use this session's control socket and was refused"));
@@ -196,7 +202,7 @@ impl Porch {
 }
 
 /// What every connection needs.
-struct Desk {
+struct ConnectionContext {
     info: Map<String, Value>,
     recording: Option<Arc<Status>>,
     session: Arc<dyn Session>,
@@ -232,7 +238,7 @@ enum Toward {
 }
 
 /// Takes a connection in, where there is room.
-fn welcome(desk: &Arc<Desk>, mut stream: UnixStream) {
+fn welcome(desk: &Arc<ConnectionContext>, mut stream: UnixStream) {
     if desk.connected.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
         desk.connected.fetch_sub(1, Ordering::AcqRel);
         let told = json!({"failed": format!("{MOST_CONNECTIONS} are connected to this session already")});
@@ -252,7 +258,7 @@ fn welcome(desk: &Arc<Desk>, mut stream: UnixStream) {
 }
 
 /// One connection, to its end.
-fn converse(desk: &Arc<Desk>, owner: u64, stream: UnixStream) -> io::Result<()> {
+fn converse(desk: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?));
     let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&desk.answers));
     let twin = stream.try_clone()?;
@@ -302,7 +308,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> 
 }
 
 /// Sees to one request.
-fn take(desk: &Desk, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
+fn take(desk: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
     if line.trim_ascii().is_empty() {
         return;
     }
@@ -339,7 +345,7 @@ fn take(desk: &Desk, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
 
 /// Puts a message in; a request is noted first, so that its answer is known however soon it comes.
 fn send(
-    desk: &Desk,
+    desk: &ConnectionContext,
     owner: u64,
     (stream, toward): (u32, Direction),
     message: &[u8],
@@ -352,24 +358,26 @@ fn send(
     let put = || desk.session.put(toward, stream, message, now + wait.min(PATIENCE));
     let Some(id) = id else {
         outbox.push(&match put()? {
-            Put::Written => json!({"tag": tag, "sent": true}),
-            Put::Queued => json!({"tag": tag, "queued": true}),
+            InjectionProgress::Written => json!({"tag": tag, "sent": true}),
+            InjectionProgress::Queued => json!({"tag": tag, "queued": true}),
         });
         return Ok(());
     };
     let (theirs, tag) = (Arc::clone(outbox), tag.clone());
-    let deliver = move |came: Came<'_>| {
+    let deliver = move |came: AnswerEvent<'_>| {
         theirs.push(&match came {
-            Came::Before(text) => json!({"tag": tag, "before": String::from_utf8_lossy(text)}),
-            Came::Answer(text) => {
+            AnswerEvent::Before(text) => json!({"tag": tag, "before": String::from_utf8_lossy(text)}),
+            AnswerEvent::Answer(text) => {
                 let latency = millis(now.elapsed());
                 json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
             }
-            Came::Nothing => json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true}),
+            AnswerEvent::Nothing => {
+                json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true})
+            }
         });
     };
     let key = (stream, toward, id);
-    let waiting = Waiting { owner, until: now + wait, deliver: Arc::new(deliver) };
+    let waiting = PendingAnswer { owner, until: now + wait, deliver: Arc::new(deliver) };
     desk.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
     outbox.look();
     // Where it was given up meanwhile, that was told.
@@ -473,13 +481,13 @@ mod tests {
     struct Kept(Mutex<Vec<String>>);
 
     impl Session for Kept {
-        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
             if stream > 0 {
                 return Err("there is no such stream".to_owned());
             }
             let text = format!("{} {}", toward.short(), String::from_utf8_lossy(message));
             self.0.lock().expect("not poisoned").push(text);
-            Ok(Put::Written)
+            Ok(InjectionProgress::Written)
         }
     }
 
@@ -493,7 +501,7 @@ mod tests {
         fn new() -> Self {
             let (ours, theirs) = UnixStream::pair().expect("a pair");
             let (session, answers) = (Arc::new(Kept::default()), Arc::new(Answers::default()));
-            let desk = Arc::new(Desk {
+            let desk = Arc::new(ConnectionContext {
                 info: json!({"name": "s"}).as_object().expect("an object").clone(),
                 recording: None,
                 session: Arc::clone(&session) as Arc<dyn Session>,
@@ -550,7 +558,7 @@ mod tests {
         }
         let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
         match stage.answers.sift(0, Direction::ServerToClient, answer) {
-            Sifted::Taken(taken) => Answers::deliver(taken),
+            Sifted::RemovedAnswer(taken) => Answers::deliver(taken),
             _ => panic!("not taken"),
         }
         let heard = stage.hear();
@@ -565,7 +573,7 @@ mod tests {
         assert_eq!((&told["timed_out"], &told["tag"]), (&json!(true), &json!(1)), "{told}");
         assert!(stage.answers.awaits(Direction::ServerToClient));
         let late = stage.answers.sift(0, Direction::ServerToClient, br#"{"id":"mcpreel-0123abcd-1","result":{}}"#);
-        assert!(matches!(late, Sifted::Taken(taken) if taken[0].waiting.is_none()));
+        assert!(matches!(late, Sifted::RemovedAnswer(taken) if taken[0].waiting.is_none()));
     }
 
     #[test]

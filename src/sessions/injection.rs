@@ -48,14 +48,14 @@ pub enum Sifted<'m, T> {
     /// Nothing: it goes on as it is.
     Pass,
     /// Answers, and nothing else.
-    Taken(Vec<Taken<'m, T>>),
+    RemovedAnswer(Vec<RemovedAnswer<'m, T>>),
     /// A batch that holds answers beside others; the others go on as this batch.
-    Cut(Vec<u8>, Vec<Taken<'m, T>>),
+    Cut(Vec<u8>, Vec<RemovedAnswer<'m, T>>),
 }
 
 /// An answer that was taken out.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Taken<'m, T> {
+pub struct RemovedAnswer<'m, T> {
     /// Its text.
     pub message: &'m [u8],
     /// What was remembered of its request; `None` where nobody waits any more.
@@ -150,7 +150,7 @@ impl<T: Clone> Injections<T> {
         let envelope = Envelope::scan(message);
         if envelope.kind != MessageKind::Batch {
             return match self.take(stream, direction, message, &envelope) {
-                Some(taken) => Sifted::Taken(vec![taken]),
+                Some(taken) => Sifted::RemovedAnswer(vec![taken]),
                 None => Sifted::Pass,
             };
         }
@@ -163,7 +163,7 @@ impl<T: Clone> Injections<T> {
         }
         match (taken.is_empty(), others.is_empty()) {
             (true, _) => Sifted::Pass,
-            (false, true) => Sifted::Taken(taken),
+            (false, true) => Sifted::RemovedAnswer(taken),
             (false, false) => Sifted::Cut([b"[", &others.join(&b","[..])[..], b"]"].concat(), taken),
         }
     }
@@ -174,7 +174,7 @@ impl<T: Clone> Injections<T> {
         direction: Direction,
         message: &'m [u8],
         envelope: &Envelope<'_>,
-    ) -> Option<Taken<'m, T>> {
+    ) -> Option<RemovedAnswer<'m, T>> {
         let is_answer = envelope.kind.is_response();
         let may_be = is_answer || envelope.kind == MessageKind::Notification;
         let IdKey::Text(id) = named(envelope).filter(|_| may_be)? else { return None };
@@ -186,7 +186,7 @@ impl<T: Clone> Injections<T> {
                 self.late.remove(place);
             }
         }
-        Some(Taken { message, waiting, is_answer })
+        Some(RemovedAnswer { message, waiting, is_answer })
     }
 }
 
@@ -248,7 +248,8 @@ mod tests {
         assert_eq!(injections.sift(1, ServerToClient, answer), Sifted::Pass);
         let request = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"ping"}"#;
         assert_eq!(injections.sift(0, ServerToClient, request), Sifted::Pass, "a request answers nothing");
-        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: Some(7), is_answer: true }]);
+        let taken =
+            Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: Some(7), is_answer: true }]);
         assert_eq!(injections.sift(0, ServerToClient, answer), taken);
         assert_eq!(injections.sift(0, ServerToClient, answer), Sifted::Pass);
         assert!(!injections.awaits(ServerToClient));
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(injections.ask(key(ID), 8), Err(Refused::Used));
         assert!(injections.awaits(ServerToClient));
         let answer = br#"{"id":"mcpreel-0123abcd-1","error":{}}"#;
-        let taken = Sifted::Taken(vec![Taken { message: &answer[..], waiting: None, is_answer: true }]);
+        let taken = Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: None, is_answer: true }]);
         assert_eq!(injections.sift(0, ServerToClient, answer), taken);
     }
 
@@ -271,7 +272,8 @@ mod tests {
         let chunk = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-1"}}"#;
         let other = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-2"}}"#;
         assert!(is_ours(chunk) && !is_ours(br#"{"method":"m","params":{"requestId":1,"x":"mcpreel-0123abcd-1"}}"#));
-        let taken = |waiting| Sifted::Taken(vec![Taken { message: &chunk[..], waiting, is_answer: false }]);
+        let taken =
+            |waiting| Sifted::RemovedAnswer(vec![RemovedAnswer { message: &chunk[..], waiting, is_answer: false }]);
         assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
         assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
         assert_eq!(injections.sift(0, ServerToClient, other), Sifted::Pass, "another's");
@@ -279,7 +281,7 @@ mod tests {
         injections.give_up(&key(ID));
         assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "nobody waits any more");
         let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
-        assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::Taken(_)));
+        assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::RemovedAnswer(_)));
         assert_eq!(injections.sift(0, ServerToClient, chunk), Sifted::Pass);
     }
 
@@ -305,11 +307,13 @@ mod tests {
         match asked().sift(0, ServerToClient, mixed.as_bytes()) {
             Sifted::Cut(rest, taken) => {
                 assert_eq!(rest, br#"[{"id":1,"result":1},{"id":2,"result":2}]"#);
-                assert_eq!(taken, vec![Taken { message: ours.as_bytes(), waiting: Some(7), is_answer: true }]);
+                assert_eq!(taken, vec![RemovedAnswer { message: ours.as_bytes(), waiting: Some(7), is_answer: true }]);
             }
             other => panic!("{other:?}"),
         }
         let alone = format!("[{ours}]");
-        assert!(matches!(asked().sift(0, ServerToClient, alone.as_bytes()), Sifted::Taken(taken) if taken.len() == 1));
+        assert!(
+            matches!(asked().sift(0, ServerToClient, alone.as_bytes()), Sifted::RemovedAnswer(taken) if taken.len() == 1)
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! folder, so that nobody removes what another has just made.
 //!
 //! The socket in the folder only says where the session is spoken to: at an abstract Unix socket. The kernel can keep
-//! handlers of subscriptions off abstract sockets ([`Reach::Own`](crate::process::supervisor::Reach::Own)); off a socket in a folder,
+//! handlers of subscriptions off abstract sockets ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); off a socket in a folder,
 //! or a secret in a file, most kernels cannot keep a process of the same user.
 
 use crate::process::supervisor::is_kept;
@@ -48,13 +48,13 @@ pub enum SocketError {
 
 /// A socket that listens; it is removed when this is dropped.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundSocket {
     /// The session's name.
     pub name: String,
     path: PathBuf,
 }
 
-impl Drop for Bound {
+impl Drop for BoundSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -62,7 +62,7 @@ impl Drop for Bound {
 
 /// Makes a socket named after `wanted` in the folder, which is made too: `NAME.sock`, or `NAME-2.sock` and so on
 /// where a live session has that name.
-pub fn bind(folder: &Path, wanted: &str) -> Result<(Bound, UnixListener), SocketError> {
+pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), SocketError> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| SocketError::System(folder.to_owned(), error))?;
     let _lock = lock(folder)?;
@@ -78,13 +78,13 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(Bound, UnixListener), Socket
         }
         let listener = UnixListener::bind(&path).map_err(failed)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        return Ok((Bound { name, path }, listener));
+        return Ok((BoundSocket { name, path }, listener));
     }
     unreachable_name(folder)
 }
 
 /// Makes a socket at this place, for its owner alone. One that nobody listens on any more is taken over.
-pub fn bind_at(path: &Path) -> Result<(Bound, UnixListener), SocketError> {
+pub fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
     if path.as_os_str().len() > LONGEST_PATH {
         return Err(SocketError::TooLong(path.to_owned()));
     }
@@ -99,11 +99,11 @@ pub fn bind_at(path: &Path) -> Result<(Bound, UnixListener), SocketError> {
     umask(before);
     let listener = listener.map_err(failed)?;
     let path = std::path::absolute(path).map_err(failed)?;
-    Ok((Bound { name: path.display().to_string(), path }, listener))
+    Ok((BoundSocket { name: path.display().to_string(), path }, listener))
 }
 
 /// Four thousand million sessions of one name.
-fn unreachable_name(folder: &Path) -> Result<(Bound, UnixListener), SocketError> {
+fn unreachable_name(folder: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
     Err(SocketError::System(folder.to_owned(), io::Error::from(io::ErrorKind::AddrInUse)))
 }
 
@@ -173,7 +173,7 @@ pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
 
 /// Why a peer that has connected may not talk to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stranger {
+pub enum RejectedPeer {
     /// It is another user.
     User,
     /// It is a handler of a subscription, or runs below one.
@@ -183,15 +183,15 @@ pub enum Stranger {
 }
 
 /// Lets in the user's own processes, and root's, but for handlers of subscriptions.
-pub fn admit(stream: &UnixStream) -> Result<(), Stranger> {
+pub fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
     const ROOT: u32 = 0;
     match peer(stream) {
         Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_kept(pid) {
-            Some(true) => Err(Stranger::Handler(pid)),
+            Some(true) => Err(RejectedPeer::Handler(pid)),
             Some(false) => Ok(()),
-            None => Err(Stranger::Gone),
+            None => Err(RejectedPeer::Gone),
         },
-        Ok(_) | Err(_) => Err(Stranger::User),
+        Ok(_) | Err(_) => Err(RejectedPeer::User),
     }
 }
 

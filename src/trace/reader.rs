@@ -5,7 +5,7 @@
 mod footer;
 mod recovery;
 
-use super::ahead::Share;
+use super::ahead::BudgetPermit;
 use super::event::{Event, EventHeader, Flags};
 use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
@@ -81,7 +81,7 @@ pub struct Block {
     /// Where its segment begins in the file.
     pub offset: u64,
     /// Its part of what was read ahead.
-    pub(super) share: Option<Share>,
+    pub(super) share: Option<BudgetPermit>,
 }
 
 impl Block {

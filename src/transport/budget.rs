@@ -11,19 +11,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// What is taken from one peer.
 #[derive(Debug)]
-pub struct Intake {
+pub struct IntakeLimits {
     /// Its longest message.
     pub limit: MessageLimit,
     /// Its part of what all peers of a listener may hold.
-    pub share: Share,
+    pub share: BudgetPermit,
     /// Who it is.
     pub peer: &'static str,
 }
 
-impl Intake {
+impl IntakeLimits {
     /// What is taken from a server, whatever others send.
     pub fn of_server(limit: MessageLimit) -> Self {
-        Self { limit, share: Share::default(), peer: "the server" }
+        Self { limit, share: BudgetPermit::default(), peer: "the server" }
     }
 
     /// What is taken from one of a listener's clients.
@@ -91,16 +91,16 @@ pub struct Receiver<T> {
 
 /// The receiver is gone.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Gone;
+pub struct ReceiverGone;
 
 /// A place in a queue for one item.
 #[derive(Debug)]
-pub struct Place<'a, T> {
+pub struct QueueSlot<'a, T> {
     place: mpsc::Permit<'a, Held<T>>,
     share: OwnedSemaphorePermit,
 }
 
-impl<T> Place<'_, T> {
+impl<T> QueueSlot<'_, T> {
     /// Puts the item there.
     pub fn send(self, item: T) {
         self.place.send((item, self.share));
@@ -114,13 +114,13 @@ fn share_of(weight: usize) -> u32 {
 
 impl<T: Weight> Sender<T> {
     /// Sends an item once there is a place for it.
-    pub async fn send(&self, item: T) -> Result<(), Gone> {
+    pub async fn send(&self, item: T) -> Result<(), ReceiverGone> {
         self.reserve(item.weight()).await?.send(item);
         Ok(())
     }
 
     /// The same on a thread outside of any runtime.
-    pub fn blocking_send(&self, item: T) -> Result<(), Gone> {
+    pub fn blocking_send(&self, item: T) -> Result<(), ReceiverGone> {
         block_on(self.send(item))
     }
 
@@ -134,17 +134,17 @@ impl<T: Weight> Sender<T> {
     }
 
     /// A place for an item of this weight, once there is one.
-    pub async fn reserve(&self, weight: usize) -> Result<Place<'_, T>, Gone> {
-        let share = Arc::clone(&self.bytes).acquire_many_owned(share_of(weight)).await.map_err(|_| Gone)?;
-        let place = self.sender.reserve().await.map_err(|_| Gone)?;
-        Ok(Place { place, share })
+    pub async fn reserve(&self, weight: usize) -> Result<QueueSlot<'_, T>, ReceiverGone> {
+        let share = Arc::clone(&self.bytes).acquire_many_owned(share_of(weight)).await.map_err(|_| ReceiverGone)?;
+        let place = self.sender.reserve().await.map_err(|_| ReceiverGone)?;
+        Ok(QueueSlot { place, share })
     }
 
     /// A place for an item of this weight, where there is one now.
-    pub fn try_reserve(&self, weight: usize) -> Option<Place<'_, T>> {
+    pub fn try_reserve(&self, weight: usize) -> Option<QueueSlot<'_, T>> {
         let share = Arc::clone(&self.bytes).try_acquire_many_owned(share_of(weight)).ok()?;
         let place = self.sender.try_reserve().ok()?;
-        Some(Place { place, share })
+        Some(QueueSlot { place, share })
     }
 
     /// Over once the receiver is gone.
@@ -203,26 +203,26 @@ impl<T> Drop for Receiver<T> {
 /// Holds back who brings messages for a consumer that takes other things too, so that no queue of its own is between
 /// them: 1 MiB of messages may wait, or one that is longer.
 #[derive(Clone, Debug)]
-pub struct Room(Arc<Semaphore>);
+pub struct Backpressure(Arc<Semaphore>);
 
-/// A message's place in a [`Room`], until it is dropped.
+/// A message's place in a [`Backpressure`], until it is dropped.
 #[derive(Debug, Default)]
-pub struct Stay {
+pub struct BackpressurePermit {
     _share: Option<OwnedSemaphorePermit>,
 }
 
-impl Default for Room {
+impl Default for Backpressure {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(QUEUE_BYTES)))
     }
 }
 
-impl Room {
+impl Backpressure {
     /// Waits, on a thread outside of any runtime, until there is a place for a message of so many bytes.
-    pub fn blocking_enter(&self, bytes: usize) -> Stay {
+    pub fn blocking_enter(&self, bytes: usize) -> BackpressurePermit {
         // Short ones take more than their bytes.
         const BESIDE: usize = 256;
-        Stay { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
+        BackpressurePermit { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
     }
 }
 
@@ -267,19 +267,19 @@ impl Budget {
     }
 
     /// A connection's share of it.
-    pub fn share(self: &Arc<Self>) -> Share {
-        Share { budget: Some(Arc::clone(self)), held: 0 }
+    pub fn share(self: &Arc<Self>) -> BudgetPermit {
+        BudgetPermit { budget: Some(Arc::clone(self)), held: 0 }
     }
 }
 
 /// What one connection holds of a budget; given back when it is dropped.
 #[derive(Debug, Default)]
-pub struct Share {
+pub struct BudgetPermit {
     budget: Option<Arc<Budget>>,
     held: usize,
 }
 
-impl Share {
+impl BudgetPermit {
     /// Holds so many bytes from now on; false where there are not as many.
     #[must_use]
     pub fn hold(&mut self, bytes: usize) -> bool {
@@ -307,7 +307,7 @@ impl Share {
     pub const SPENT: &str = "too many unfinished messages are under way on other connections; try again later";
 }
 
-impl Drop for Share {
+impl Drop for BudgetPermit {
     fn drop(&mut self) {
         let _ = self.hold(0);
     }
@@ -333,7 +333,7 @@ mod tests {
         });
         tokio::task::yield_now().await;
         drop(receiver);
-        assert_eq!(waits.await.expect("ends"), Err(Gone), "who waits learns that the receiver is gone");
+        assert_eq!(waits.await.expect("ends"), Err(ReceiverGone), "who waits learns that the receiver is gone");
         assert!(sender.is_closed());
     }
 
@@ -360,6 +360,6 @@ mod tests {
         assert!(one.hold(0) && other.hold(most));
         drop(other);
         assert!(one.hold(most));
-        assert!(Share::default().hold(usize::MAX), "without a budget there is no bound");
+        assert!(BudgetPermit::default().hold(usize::MAX), "without a budget there is no bound");
     }
 }

@@ -3,7 +3,7 @@
 use super::connection::Message;
 use super::report::Declaration;
 use super::rules;
-use crate::proposals::{CapabilityPlace, Extension, Findings, REGISTRY, Side};
+use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) 
 }
 
 fn blocks<'a>(
-    room: &'static dyn Extension,
+    room: &'static dyn Proposal,
     side: Side,
     capabilities: &'a Value,
 ) -> impl Iterator<Item = (&'static CapabilityPlace, &'a Value)> {

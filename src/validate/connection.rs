@@ -6,7 +6,7 @@ use super::pairing::Pairs;
 use super::report::{ConnectionFacts, Peer};
 use super::turns::Turns;
 use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, stream};
-use crate::proposals::{self, Findings, Moment, Observed, Observer, Overview, REGISTRY};
+use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
@@ -285,7 +285,7 @@ fn is_astray(observed: &Observed<'_>) -> bool {
 fn reach(
     observers: &mut [Box<dyn Observer>],
     overlap: &mut Overlap,
-    moment: Moment,
+    moment: ConversationEvent,
     header: &EventHeader,
     findings: &mut Findings,
 ) {

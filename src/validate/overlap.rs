@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{Carried, Findings, Moment, Observed, REGISTRY};
+use crate::proposals::{Carried, ConversationEvent, Findings, Observed, REGISTRY};
 
 /// What one connection carried of late, with the room whose way it came.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ impl Overlap {
         }
     }
 
-    pub fn reach(&mut self, moment: Moment) {
-        if moment == Moment::Turn {
+    pub fn reach(&mut self, moment: ConversationEvent) {
+        if moment == ConversationEvent::Turn {
             self.texts = Recent::new(256);
         }
     }

@@ -2,9 +2,9 @@
 
 use super::connection::Message;
 use super::rules;
-use crate::proposals::{self, Excuse, Extension, Findings, Observed, Rule};
+use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
 use crate::protocol::Era;
-use crate::protocol::schema::{self, Misfit};
+use crate::protocol::schema::{self, SchemaViolation};
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn check_content(
 
 /// Checks a value against a room's definition; the room may excuse misfits.
 pub(super) fn check_room(
-    room: &'static dyn Extension,
+    room: &'static dyn Proposal,
     definition: &str,
     value: &Value,
     rule: &'static Rule,
@@ -71,15 +71,15 @@ pub(super) fn check_room(
     let mut strict = Vec::new();
     for misfit in misfits {
         match room.excuse(definition, value, &misfit) {
-            Excuse::None => strict.push(misfit),
-            Excuse::Instead(other) => findings.note(other, seq, format!("{definition} {misfit}")),
-            Excuse::Accepted => {}
+            Exemption::None => strict.push(misfit),
+            Exemption::Instead(other) => findings.note(other, seq, format!("{definition} {misfit}")),
+            Exemption::Accepted => {}
         }
     }
     report(definition, strict, rule, seq, findings);
 }
 
-fn report(what: &str, misfits: Vec<Misfit>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+fn report(what: &str, misfits: Vec<SchemaViolation>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
     let more = misfits.len().saturating_sub(MOST_MISFITS);
     for misfit in misfits.iter().take(MOST_MISFITS) {
         findings.note(rule, seq, format!("{what} {misfit}"));
@@ -112,7 +112,7 @@ fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findi
 }
 
 /// The room that owns the tool which a `tools/call` with these params calls.
-fn tool_room<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Extension, &'a str)> {
+fn tool_room<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Proposal, &'a str)> {
     if method != "tools/call" {
         return None;
     }

@@ -74,12 +74,12 @@ enum Rest {
 
 /// A request as the server got it.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct FactCallback {
     pub head: Head,
     pub body: Vec<u8>,
 }
 
-impl Heard {
+impl FactCallback {
     /// The path and query.
     pub fn target(&self) -> &str {
         self.head.line.split(' ').nth(1).unwrap_or_default()
@@ -95,7 +95,7 @@ pub type Wire = BufReader<TcpStream>;
 
 /// Starts a server on a port of its own: `script` is called for each request, on a thread for each connection. The
 /// connection ends when the script answers false, by a reset where bytes were left unread.
-pub fn serve(script: impl Fn(&Heard, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
+pub fn serve(script: impl Fn(&FactCallback, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     let script = Arc::new(script);
@@ -108,7 +108,7 @@ pub fn serve(script: impl Fn(&Heard, &mut Wire) -> bool + Send + Sync + 'static)
                 while let Some(head) = Head::read(&mut wire) {
                     let mut body = Incoming { rest: head.body(true), cut: false };
                     let body = body.all(&mut wire);
-                    if !script(&Heard { head, body }, &mut wire) {
+                    if !script(&FactCallback { head, body }, &mut wire) {
                         return;
                     }
                 }

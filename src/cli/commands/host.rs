@@ -6,7 +6,7 @@ mod talk;
 
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::hosting::Parties;
+use crate::cli::hosting::HostServers;
 use crate::cli::hosting::editor::Lines;
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::Model;
@@ -188,7 +188,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     client_session::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let recorder = recording.recorder();
-        let parties = Parties::gather(&named, recorder, context).await;
+        let parties = HostServers::gather(&named, recorder, context).await;
         let mut parties = match parties {
             Ok(parties) => parties,
             Err(error) => {

@@ -1,7 +1,7 @@
 //! `overlay`: the tap with something added to the server, by a file.
 
 use super::record::{Keeping, about, describe, server_name, spawn_error};
-use crate::cli::client_session::{self, Attached};
+use crate::cli::client_session::{self, RemoteLink};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
 use crate::cli::recording::OnExisting;
@@ -10,10 +10,10 @@ use crate::cli::{Context, Outcome, live, refusal, url_name};
 use crate::overlay::{Overlay, Plan, Setting, schema};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recorder::Recorder;
-use crate::record::stdio_to_url::{self, Desk};
+use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
-use crate::runtime::overlay::{Hear, Told, laid_over, watch};
-use crate::runtime::watch::Watch;
+use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
+use crate::runtime::watch::Watchers;
 use crate::sessions::control::Session;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
@@ -137,7 +137,8 @@ async fn carry(
     let hear = hear(Arc::clone(recorder.queue()), context.verbose > 0);
     let link = laid_over(server, overlay, changes, hear);
     let (orders, taken) = mpsc::channel(16);
-    let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
+    let desk =
+        Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
     let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
     // Not the locked one: a client that does not read would keep the process from its end.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
@@ -169,7 +170,10 @@ fn setting() -> Setting {
     Setting { id_prefix: live::id_prefix(), seed: wall_base_ns.unsigned_abs(), wall_base_ns }
 }
 
-fn watched(overlay: &Overlay, changed: mpsc::UnboundedSender<(String, String)>) -> Result<Option<Watch>, CommandError> {
+fn watched(
+    overlay: &Overlay,
+    changed: mpsc::UnboundedSender<(String, String)>,
+) -> Result<Option<Watchers>, CommandError> {
     watch(overlay, changed, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Input, error.to_string())
             .hint("a rule's `file` names a folder that must be there, from the current one")
@@ -188,7 +192,7 @@ async fn reach(
             let url = redact::redact_url(&remote.url);
             recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
             // What passes is recorded as it comes out of the overlay.
-            let Attached { link, .. } = client_session::attach(remote, None, None, context).await?;
+            let RemoteLink { link, .. } = client_session::attach(remote, None, None, context).await?;
             Ok((link, None))
         }
         TargetKind::Command(command) => {
@@ -204,27 +208,27 @@ async fn reach(
 }
 
 /// Records what passes, and tells what there is to tell.
-fn hear(queue: Arc<Queue>, is_verbose: bool) -> Hear {
+fn hear(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
     Box::new(move |told| match told {
-        Told::Message { direction, is_injected, message } => {
+        OverlayNotice::Message { direction, is_injected, message } => {
             let ours = if is_injected || is_ours(message) { Flags::INJECTED } else { Flags::default() };
             let flags = Flags::toward(direction).with(ours);
             let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, 0) };
             queue.push_ready(ready, message);
         }
-        Told::Withheld(what, original) => {
+        OverlayNotice::Withheld(what, original) => {
             let flags = Flags::toward(Direction::ServerToClient);
             let told = json!({"what": what, "original": String::from_utf8_lossy(original)});
             queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &told);
         }
-        Told::Stderr(bytes) => {
+        OverlayNotice::Stderr(bytes) => {
             let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, 0) };
             queue.push_ready(ready, bytes);
             let _ = std::io::stderr().write_all(bytes);
         }
-        Told::Words(text) => note(text),
-        Told::Fact(fact) if is_verbose => tell(fact),
-        Told::Fact(_) => {}
+        OverlayNotice::Words(text) => note(text),
+        OverlayNotice::Fact(fact) if is_verbose => tell(fact),
+        OverlayNotice::Fact(_) => {}
     })
 }
 

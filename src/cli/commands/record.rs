@@ -108,7 +108,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {
             return match &args.listening.listen {
-                Some(address) => listen::run(args, address, &listen::Behind::Remote(&remote), context),
+                Some(address) => listen::run(args, address, &listen::Upstream::Remote(&remote), context),
                 None => attach::run(args, &remote, context),
             };
         }
@@ -118,7 +118,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         }
     };
     if let Some(address) = &args.listening.listen {
-        return listen::run(args, address, &listen::Behind::Command(&server), context);
+        return listen::run(args, address, &listen::Upstream::Command(&server), context);
     }
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.

@@ -83,12 +83,12 @@ pub struct CatArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
     /// Whose bytes.
-    #[arg(long, value_enum, default_value_t = Lane::S2c)]
-    stream: Lane,
+    #[arg(long, value_enum, default_value_t = ByteStream::S2c)]
+    stream: ByteStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Lane {
+enum ByteStream {
     /// From the client to the server.
     C2s,
     /// From the server to the client.
@@ -386,9 +386,9 @@ fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
             }
             Item::Block(block) => {
                 let lane = |head: &EventHeader| match head.kind {
-                    EventKind::Stderr => Some(Lane::Stderr),
-                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(Lane::S2c),
-                    EventKind::Message => Some(Lane::C2s),
+                    EventKind::Stderr => Some(ByteStream::Stderr),
+                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(ByteStream::S2c),
+                    EventKind::Message => Some(ByteStream::C2s),
                     _ => None,
                 };
                 let is_wanted = |head: &EventHeader| lane(head) == Some(args.stream);

@@ -15,20 +15,20 @@ use crate::cli::{Context, Outcome, live, output, refusal, values};
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::render::text;
-use crate::runtime::handler_runner::Chores;
-use crate::runtime::server::{Arrival, serve};
-use crate::runtime::sessions::{Passing, Sessions};
-use crate::runtime::watch::{Attendant, Prepared, Watch};
-use crate::server::{Config, Errand, Fired, Plan, Report, Server, Task};
+use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::server::{ServerInput, serve};
+use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
+use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
 use crate::sessions::answers::Answers;
-use crate::sessions::control::{Heard, Put, Session, choose};
-use crate::sessions::sockets::Bound;
+use crate::sessions::control::{FactCallback, InjectionProgress, Session, choose};
+use crate::sessions::sockets::BoundSocket;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
-use keep::Keep;
-use local::{Local, LocalArgs, Running};
+use keep::SharedRecorder;
+use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -206,10 +206,11 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         path => {
             // No handler runs without a trace.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(Keep::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
         }
     };
-    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
+    let besides =
+        ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -250,13 +251,13 @@ impl ServeCommon {
 /// The sessions of a running server, for its control socket: one over standard input and output, or those of a gateway.
 #[derive(Clone)]
 enum Serving {
-    Stdio { arrivals: Sender<Arrival>, client: Arc<OnceLock<String>> },
+    Stdio { arrivals: Sender<ServerInput>, client: Arc<OnceLock<String>> },
     Listening(Arc<Sessions>),
 }
 
 impl Serving {
     /// Into the session that is meant; `stream` is 0 where none is named.
-    fn arrivals(&self, stream: u32) -> Result<Sender<Arrival>, String> {
+    fn arrivals(&self, stream: u32) -> Result<Sender<ServerInput>, String> {
         match (self, stream) {
             (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
             (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
@@ -278,28 +279,28 @@ impl Serving {
     /// Has every session send these.
     fn order_all(&self, fired: &[Fired]) {
         for stream in self.streams() {
-            let _ = self.order(stream, Arrival::Order(fired.to_vec()));
+            let _ = self.order(stream, ServerInput::Order(fired.to_vec()));
         }
     }
 
-    fn order(&self, stream: u32, arrival: Arrival) -> Result<(), String> {
+    fn order(&self, stream: u32, arrival: ServerInput) -> Result<(), String> {
         self.arrivals(stream)?.send(arrival).map_err(|_| "the server has ended".to_owned())
     }
 }
 
 impl Session for Serving {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
         }
-        self.order(stream, Arrival::Injected(message.to_vec())).map(|()| Put::Queued)
+        self.order(stream, ServerInput::Injected(message.to_vec())).map(|()| InjectionProgress::Queued)
     }
 
-    fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
         let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
         fired.check().map_err(|fault| format!("this cannot be fired: {fault}"))?;
         let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
-        self.order(stream, Arrival::Asked(fired, Box::new(heard)))
+        self.order(stream, ServerInput::Asked(fired, Box::new(heard)))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -313,29 +314,29 @@ impl Session for Serving {
 
 /// What a server does beside serving.
 #[derive(Default)]
-pub struct Besides {
+pub struct ServeExtras {
     /// What it sends when the process gets SIGUSR1.
     pub on_signal: Vec<Fired>,
     /// What it watches.
-    pub watch: Option<Prepared>,
+    pub watch: Option<PreparedWatchers>,
     /// Handlers that subscriptions may have.
     pub handlers: Option<Allowed>,
     /// Where the session is kept.
-    pub keep: Option<Keep>,
+    pub keep: Option<SharedRecorder>,
     /// What comes in beside its host.
     pub local: Local,
 }
 
 /// What was begun beside a server; watching ends when this is dropped.
 struct Begun {
-    _watch: Option<Watch>,
-    local: Running,
+    _watch: Option<Watchers>,
+    local: LocalServer,
 }
 
-impl Besides {
+impl ServeExtras {
     /// Those who do the engines' errands; the engines learn what there is.
     fn helpers(&self, config: &mut Config) -> Helpers {
-        let attendant = self.watch.as_ref().map(Prepared::attendant);
+        let attendant = self.watch.as_ref().map(PreparedWatchers::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
         if let Some(allowed) = &self.handlers {
             config.outside.permits = allowed.permits.clone();
@@ -352,7 +353,7 @@ impl Besides {
     }
 }
 
-fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandError> {
+fn begin_watching(watch: PreparedWatchers, serving: &Serving) -> Result<Watchers, CommandError> {
     let serving = serving.clone();
     let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
     watch.start(tell, Arc::new(note)).map_err(|error| {
@@ -364,29 +365,29 @@ fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandEr
 /// Those who do the engines' errands.
 #[derive(Clone)]
 struct Helpers {
-    attendant: Option<Arc<Attendant>>,
-    chores: Option<Arc<Chores>>,
+    attendant: Option<Arc<IoRunner>>,
+    chores: Option<Arc<HandlerRunner>>,
 }
 
 impl Helpers {
     /// Has an errand of a session done; what comes of it goes back to the engine.
-    fn send_out(&self, stream: u32, errand: Errand, back: Sender<Arrival>) {
-        let bring = move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought)));
+    fn send_out(&self, stream: u32, errand: IoRequest, back: Sender<ServerInput>) {
+        let bring = move |ticket, brought| drop(back.send(ServerInput::Brought(ticket, brought)));
         match (errand, &self.chores, &self.attendant) {
-            (Errand { task: Task::Room(chore), ticket }, Some(chores), _) => {
+            (IoRequest { task: Task::Room(chore), ticket }, Some(chores), _) => {
                 chores
                     .attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
             }
-            (Errand { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
+            (IoRequest { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
             (errand, _, Some(attendant)) => attendant.attend(errand, bring),
             _ => {}
         }
     }
 
     /// What a host that is ready now should know.
-    fn standing(&self, fact: &Report) -> Option<Arrival> {
+    fn standing(&self, fact: &Report) -> Option<ServerInput> {
         let known = self.attendant.as_ref().filter(|_| matches!(fact, Report::Ready))?.standing();
-        (!known.is_empty()).then_some(Arrival::Order(known))
+        (!known.is_empty()).then_some(ServerInput::Order(known))
     }
 }
 
@@ -424,7 +425,7 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
 pub fn run_server(
     name: &str,
     config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     common: &ServeCommon,
     context: &Context,
     mut onlooker: impl FnMut(&Report) -> Reaction,
@@ -445,9 +446,9 @@ fn open_socket(
     name: &str,
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
-    (answers, keep): (&Arc<Answers>, Option<&Keep>),
+    (answers, keep): (&Arc<Answers>, Option<&SharedRecorder>),
     context: &Context,
-) -> Result<Option<Bound>, CommandError> {
+) -> Result<Option<BoundSocket>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About {
         name: name.to_owned(),
@@ -455,7 +456,7 @@ fn open_socket(
         server,
         transport,
         listen,
-        recording: keep.map(Keep::status),
+        recording: keep.map(SharedRecorder::status),
     };
     live::open(about, Arc::new(serving), answers, &context.printer)
 }
@@ -463,7 +464,7 @@ fn open_socket(
 fn run_stdio(
     name: &str,
     mut config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     (limits, context): (Limits, &Context),
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
@@ -478,7 +479,7 @@ fn run_stdio(
     let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()), context)?;
     let begun = besides.start(&serving)?;
     refusal::begin();
-    read_messages(io::stdin(), limits.max_message, "the host", Arrival::of_host(sender.clone())).map_err(failed)?;
+    read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
     let hear = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
@@ -491,14 +492,14 @@ fn run_stdio(
         facts.take(fact);
     };
     let sift = |message: Vec<u8>| {
-        keep.iter().for_each(|keep| keep.see(0, Passing::Message(Direction::ClientToServer, &message)));
+        keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Message(Direction::ClientToServer, &message)));
         answers.keep(0, Direction::ClientToServer, message)
     };
     let send_out = |errand| helpers.send_out(0, errand, sender.clone());
-    keep.iter().for_each(|keep| keep.see(0, Passing::Opened));
+    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
     let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
     let served = serve(Server::new(config), &arrivals, out, hear, sift, send_out);
-    keep.iter().for_each(|keep| keep.see(0, Passing::Closed("the host")));
+    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
     keep.iter().for_each(|keep| keep.finish(context));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -512,7 +513,7 @@ fn run_stdio(
 fn run_listening(
     name: &str,
     mut config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     (common, listen): (&ServeCommon, &str),
     context: &Context,
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,

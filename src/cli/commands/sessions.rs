@@ -2,7 +2,7 @@
 
 use super::stats::Stats;
 use crate::cli::error::CommandError;
-use crate::cli::live::{self, HOW_TO_START, Live, Opening, looked_in};
+use crate::cli::live::{self, HOW_TO_START, Live, RecordedHandshake, looked_in};
 use crate::cli::{Context, Outcome};
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
@@ -49,12 +49,12 @@ enum Format {
 }
 
 /// What a session's reel says.
-struct Seen {
+struct SessionFacts {
     /// Counts of each stream.
     streams: BTreeMap<u32, Stats>,
 }
 
-impl Seen {
+impl SessionFacts {
     fn of(reel: &Path) -> Option<Self> {
         let reader = ReelReader::open(reel).ok()?.following();
         Some(Self { streams: Stats::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
@@ -91,7 +91,7 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
 /// The session as an object, with the streams of a tap that has several; what is not known is `null`.
 fn to_json(session: &Live) -> Value {
     let reel = session.text("reel").map(Path::new);
-    let seen = reel.and_then(Seen::of);
+    let seen = reel.and_then(SessionFacts::of);
     let started = session.text("started").and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let age = started.map(|started| jiff::Timestamp::now().duration_since(started).as_secs_f64().max(0.0));
     let member = |name: &str| session.info.get(name).cloned().unwrap_or_default();
@@ -119,8 +119,9 @@ fn to_json(session: &Live) -> Value {
 }
 
 /// Adds what the reel says of a stream, or with 0 of all.
-fn add_traffic(told: &mut Value, reel: Option<&Path>, seen: Option<&Seen>, stream: u32) {
-    let opening = reel.filter(|_| seen.is_some()).and_then(|reel| Opening::read(reel, stream).ok()).unwrap_or_default();
+fn add_traffic(told: &mut Value, reel: Option<&Path>, seen: Option<&SessionFacts>, stream: u32) {
+    let opening =
+        reel.filter(|_| seen.is_some()).and_then(|reel| RecordedHandshake::read(reel, stream).ok()).unwrap_or_default();
     let [messages, errors, waiting] = match seen {
         Some(seen) => seen.counts(stream).map(Value::from),
         None => [Value::Null, Value::Null, Value::Null],

@@ -2,21 +2,21 @@
 
 mod table;
 
-use super::serve::keep::Keep;
+use super::serve::keep::SharedRecorder;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, client_session};
-use crate::probe::{Course, End, Failure, Order, Plan, Settings, Survey};
+use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
 use crate::process::stdio_bridge::plug;
 use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::render::line::visible_text;
 use crate::runtime::probe::{Held, Host};
-use crate::runtime::server::Arrival;
-use crate::runtime::sessions::{Passing, Sessions};
+use crate::runtime::server::ServerInput;
+use crate::runtime::sessions::{SessionTraffic, Sessions};
 use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
@@ -112,7 +112,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
         return Err(CommandError::usage(format!("there is no proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = Keep::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
+    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
     let surveyed = client_session::block_on(survey(args, &keep, context));
     keep.finish(context);
     let survey = surveyed?;
@@ -132,13 +132,13 @@ enum Event {
     Passed(u32, Direction, Vec<u8>),
     Ready(u32),
     Closed(u32),
-    Ended(usize, End),
+    Ended(usize, ClientEnd),
 }
 
 /// What is declared now.
 type Declaring = Arc<Mutex<Config>>;
 
-async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Survey, CommandError> {
+async fn survey(args: &SurviveArgs, keep: &SharedRecorder, context: &Context) -> Result<ProbeReport, CommandError> {
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
     let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
@@ -149,7 +149,7 @@ async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Su
     let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
     let settings = Settings { wait: args.wait, settle: SETTLE, connect: args.connect, restarts: args.restarts };
     let mut survey = Conducted {
-        course: Course::new(Plan::of(&args.only), settings),
+        course: ProbeRun::new(Plan::of(&args.only), settings),
         began: Instant::now(),
         argv: server.put_into(&args.argv),
         env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
@@ -180,7 +180,7 @@ fn serve(
     declaring: &Declaring,
     limits: Limits,
     happens: &UnboundedSender<Event>,
-    keep: &Keep,
+    keep: &SharedRecorder,
 ) -> (Arc<Sessions>, Arc<Gateway>) {
     let (config, hears, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
     let held = Held::default();
@@ -201,9 +201,9 @@ fn serve(
         Arc::new(move |stream, passing| {
             keep.see(stream, passing);
             let _ = match passing {
-                Passing::Opened => Ok(()),
-                Passing::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
-                Passing::Closed(_) => sees.send(Event::Closed(stream)),
+                SessionTraffic::Opened => Ok(()),
+                SessionTraffic::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
+                SessionTraffic::Closed(_) => sees.send(Event::Closed(stream)),
             };
         }),
     ));
@@ -214,13 +214,13 @@ fn serve(
 
 /// A survey with all that it takes.
 struct Conducted {
-    course: Course,
+    course: ProbeRun,
     began: Instant,
     argv: Vec<OsString>,
     env: Vec<(&'static str, OsString)>,
     declaring: Declaring,
     sessions: Arc<Sessions>,
-    keep: Keep,
+    keep: SharedRecorder,
     happens: UnboundedSender<Event>,
     events: UnboundedReceiver<Event>,
     host: Option<Host>,
@@ -248,7 +248,7 @@ impl Conducted {
                     Order::Send(stream, fired) => {
                         let arrivals = self.sessions.arrivals(stream);
                         // A session that has gone is told of as such.
-                        let _ = arrivals.map(|arrivals| arrivals.send(Arrival::Order(vec![fired])));
+                        let _ = arrivals.map(|arrivals| arrivals.send(ServerInput::Order(vec![fired])));
                     }
                     Order::Finish => self.finish().await,
                     Order::Over => return Ok(()),
@@ -285,7 +285,7 @@ impl Conducted {
             let gone = said.len().saturating_sub(TAIL);
             said.drain(..gone);
         };
-        let ended = move |end: End| {
+        let ended = move |end: ClientEnd| {
             keep.note(&json!({"client": {"start": start, "end": end}}));
             let _ = happens.send(Event::Ended(start, end));
         };
@@ -311,24 +311,25 @@ impl Conducted {
         }
     }
 
-    fn failed(&self, failure: &Failure) -> CommandError {
-        let told =
-            |end: &Option<End>| end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"));
+    fn failed(&self, failure: &ClientFailure) -> CommandError {
+        let told = |end: &Option<ClientEnd>| {
+            end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"))
+        };
         let error = |text: String| CommandError::new(ErrorKind::Peer, text);
         let error = match failure {
-            Failure::NeverCame(Some(End { unstarted: Some(why), .. })) => {
+            ClientFailure::NeverCame(Some(ClientEnd { unstarted: Some(why), .. })) => {
                 return error(format!("the client cannot be started: {why}"))
                     .hint("give its command behind --, as in: mcpreel survive -- python client.py {}");
             }
-            Failure::NeverCame(end) => error(format!("the client never came to the server: {}", told(end)))
+            ClientFailure::NeverCame(end) => error(format!("the client never came to the server: {}", told(end)))
                 .hint("the server's command is appended to the client's, or stands for {}, {command}, {json} or {url} in it")
                 .hint("it is in the client's environment as MCPREEL_SERVER and MCPREEL_SERVER_URL too")
                 .hint("-v shows all that the client says; --connect gives it more time"),
-            Failure::NoHandshake(end) => {
+            ClientFailure::NoHandshake(end) => {
                 error(format!("the client began a handshake and did not end it, whatever was declared: {}", told(end)))
                     .hint("`mcpreel show` shows how far it came; -v shows all that the client says")
             }
-            Failure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
+            ClientFailure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
                 .hint("have it fall back to a revision with a handshake, 2025-11-25 or older"),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);

@@ -159,7 +159,7 @@ pub struct Sessions {
 
 /// Where a line belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct LinePlace {
     /// The session; 0 outside HTTP.
     pub stream: u32,
     /// The request and its response; 0 outside.
@@ -172,7 +172,7 @@ pub struct Place {
 
 impl Sessions {
     /// Where a line of a connection belongs; `head` where it has one, `initializes` where it asks for a new session.
-    pub fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> Place {
+    pub fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> LinePlace {
         match head.map(|head| (&head.start, head.session())) {
             Some((Start::Request { method, target }, session)) => {
                 self.begin(connection, method, target, session, initializes)
@@ -189,7 +189,7 @@ impl Sessions {
         target: &str,
         session: Option<&str>,
         initializes: bool,
-    ) -> Place {
+    ) -> LinePlace {
         self.exchanges = self.exchanges.saturating_add(1);
         let known = session.and_then(|session| self.sessions.found.get(session));
         let (stream, opens) = match (known.or_else(|| self.endpoints.found.get(target)).copied(), session) {
@@ -211,10 +211,10 @@ impl Sessions {
         };
         let (exchange, is_delete, has_session) = (self.exchanges, method == "DELETE", session.is_some());
         self.connections.put(connection.into(), Current { exchange, stream, is_delete, has_session });
-        Place { stream, exchange, opens, closes: false }
+        LinePlace { stream, exchange, opens, closes: false }
     }
 
-    fn answer(&mut self, connection: &[u8], status: u64, session: Option<&str>) -> Place {
+    fn answer(&mut self, connection: &[u8], status: u64, session: Option<&str>) -> LinePlace {
         let Some(current) = self.connections.found.get_mut(connection) else { return self.go_on(connection) };
         if let Some(session) = session.filter(|_| !current.has_session) {
             // From now on the session has a name, and what comes on the connection without one is another's.
@@ -229,13 +229,13 @@ impl Sessions {
             current.has_session = true;
         }
         let closes = current.is_delete && (200..300).contains(&status);
-        Place { stream: current.stream, exchange: current.exchange, opens: false, closes }
+        LinePlace { stream: current.stream, exchange: current.exchange, opens: false, closes }
     }
 
-    fn go_on(&mut self, connection: &[u8]) -> Place {
+    fn go_on(&mut self, connection: &[u8]) -> LinePlace {
         match self.connections.found.get(connection) {
-            Some(current) => Place { stream: current.stream, exchange: current.exchange, ..Place::default() },
-            None => Place::default(),
+            Some(current) => LinePlace { stream: current.stream, exchange: current.exchange, ..LinePlace::default() },
+            None => LinePlace::default(),
         }
     }
 

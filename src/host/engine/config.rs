@@ -4,41 +4,41 @@ use crate::host::client::ClientConfig;
 use crate::host::prompt::Layout;
 use crate::proposals::host::ModelView;
 use crate::proposals::knobs;
-use crate::proposals::policy::{Kind, Knob, Policies};
+use crate::proposals::policy::{Policies, Setting, SettingKind};
 
 /// What is the host's own to choose.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static KNOBS: &[Setting] = &[
+    Setting {
         name: "prompt_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "64k",
         text: "How much servers may inject into one prompt, all together",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "history",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "40",
         text: "How many earlier messages stand in a prompt",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "instructions",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "true",
         text: "Whether the servers' instructions stand in the prompt",
         source: "seed 003, Interaction with SERVER_INSTRUCTIONS (D39)",
     },
-    Knob {
+    Setting {
         name: "tool_timeout",
-        kind: Kind::Time,
+        kind: SettingKind::Time,
         default: "60s",
         text: "How long a tool's answer is waited for",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "tool_rounds",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "8",
         text: "How often a model may use tools in one turn",
         source: "the host's own",

@@ -1,11 +1,11 @@
 //! The host's servers: their clients, their tools, and whose request an answer belongs to.
 
-use super::{Done, Host, Job, Next, Output, Room, ServerConfig, Work};
+use super::{Host, Job, Next, OrderResult, Output, ProposalHost, ServerConfig, Work};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
-use crate::host::prompt::Waiting;
+use crate::host::prompt::QueuedInjection;
 use crate::proposals::Declared;
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUse, Wish};
+use crate::proposals::host::{Effect, Inbound, Refusal, RequestOutcome, ServerId, ServerView, ToolUse};
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ const MOST_PAGES: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A room's, by its place, and what the room calls it.
-    Room(usize, u64),
+    ProposalHost(usize, u64),
     /// The host's.
     Host(u64),
     /// The list of tools; which page.
@@ -68,7 +68,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(config: &ServerConfig, rooms: &[Room]) -> Self {
+    pub fn new(config: &ServerConfig, rooms: &[ProposalHost]) -> Self {
         let mut client = config.client.clone();
         if client.capabilities.is_null() {
             client.capabilities = json!({});
@@ -136,41 +136,41 @@ impl Host {
         }
     }
 
-    fn grant(&mut self, now: Duration, room: usize, wish: Wish) {
+    fn grant(&mut self, now: Duration, room: usize, wish: Effect) {
         match wish {
-            Wish::Request { token, server, method, mut params, timeout } => {
-                let owner = Owner::Room(room, token);
+            Effect::Request { token, server, method, mut params, timeout } => {
+                let owner = Owner::ProposalHost(room, token);
                 if method == "tools/call"
                     && let Err(why) = self.gate(now, server, &mut params)
                 {
-                    return self.replied(now, server, owner, &Reply::Failed(&why), b"");
+                    return self.replied(now, server, owner, &RequestOutcome::Failed(&why), b"");
                 }
                 self.send(now, server, &method, params, timeout, owner);
             }
-            Wish::Notify { server, method, params } => {
+            Effect::Notify { server, method, params } => {
                 if let Some(found) = self.servers.get_mut(server.0) {
                     let outputs = found.client.notify(now, &method, params);
                     self.take_in(server, outputs);
                 }
             }
-            Wish::Respond { server, id, answer } => self.respond(server, &id, &answer),
-            Wish::Inject(injection) => {
-                self.pending.push(Waiting { injection, room: self.rooms[room].name, at: now });
+            Effect::Respond { server, id, answer } => self.respond(server, &id, &answer),
+            Effect::Inject(injection) => {
+                self.pending.push(QueuedInjection { injection, room: self.rooms[room].name, at: now });
             }
-            Wish::Infer(inference) => {
+            Effect::Infer(inference) => {
                 self.inferences.insert(inference.token, room);
                 self.out.push(Output::Infer(inference));
             }
-            Wish::Wake { server, key } => self.jobs.push_back(Job::Wake(room, server, key)),
-            Wish::Rewrite(answer) => self.rewritten(answer),
-            Wish::Fail(why) => {
+            Effect::Wake { server, key } => self.jobs.push_back(Job::Wake(room, server, key)),
+            Effect::Rewrite(answer) => self.rewritten(answer),
+            Effect::Fail(why) => {
                 if let Work::Settling(next) = &mut self.work
-                    && let Next::Finish(done @ Done::Ok) = &mut **next
+                    && let Next::Finish(done @ OrderResult::Ok) = &mut **next
                 {
-                    *done = Done::Failed(why);
+                    *done = OrderResult::Failed(why);
                 }
             }
-            Wish::Tell(fact) => self.out.push(Output::Fact(fact)),
+            Effect::Tell(fact) => self.out.push(Output::HostEvent(fact)),
         }
     }
 
@@ -226,7 +226,13 @@ impl Host {
                 match self.owners.remove(&(server, handle)) {
                     Some(owner) => {
                         let envelope = Envelope::scan(&message);
-                        self.replied(now, server, owner, &Reply::Answered { envelope: &envelope, latency }, &message);
+                        self.replied(
+                            now,
+                            server,
+                            owner,
+                            &RequestOutcome::Answered { envelope: &envelope, latency },
+                            &message,
+                        );
                     }
                     None => {
                         let output = ClientOutput::Answered { handle, message, latency, method, late };
@@ -238,7 +244,7 @@ impl Host {
             ClientOutput::Failed { handle: Some(handle), reason } => {
                 self.calls.remove(&(server, handle));
                 if let Some(owner) = self.owners.remove(&(server, handle)) {
-                    self.replied(now, server, owner, &Reply::Failed(&reason), b"");
+                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason), b"");
                 }
             }
             ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason),
@@ -248,7 +254,7 @@ impl Host {
             }
             ClientOutput::Stray { message } => {
                 let envelope = Envelope::scan(&message);
-                let heard = Heard { envelope: &envelope, text: &message };
+                let heard = Inbound { envelope: &envelope, text: &message };
                 self.ask_rooms(now, |side, cx| side.stray(cx, server, &heard));
                 self.out.push(Output::Client { server, output: ClientOutput::Stray { message } });
             }
@@ -335,7 +341,7 @@ impl Host {
         });
         lost.sort_by_key(|(handle, _)| *handle);
         for (_, owner) in lost {
-            self.replied(now, server, owner, &Reply::Failed(reason), b"");
+            self.replied(now, server, owner, &RequestOutcome::Failed(reason), b"");
         }
         self.ask_rooms(now, |side, cx| {
             side.disconnected(cx, server);
@@ -354,29 +360,29 @@ impl Host {
                     self.owners.remove(&oldest);
                     self.calls.remove(&oldest);
                 }
-                if !matches!(owner, Owner::Room(..)) {
+                if !matches!(owner, Owner::ProposalHost(..)) {
                     self.owners.remove(&(server, handle));
                 }
-                self.replied(now, server, owner, &Reply::TimedOut, b"");
+                self.replied(now, server, owner, &RequestOutcome::TimedOut, b"");
             }
             None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),
         }
     }
 
-    fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &Reply<'_>, message: &[u8]) {
+    fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &RequestOutcome<'_>, message: &[u8]) {
         match owner {
-            Owner::Room(at, token) => self.ask_room(now, at, |side, cx| side.replied(cx, server, token, reply)),
+            Owner::ProposalHost(at, token) => self.ask_room(now, at, |side, cx| side.replied(cx, server, token, reply)),
             Owner::Tools(page) => self.listed(now, server, page, reply),
             Owner::Host(token) => {
-                if !matches!(self.work, Work::Waiting(waited) if waited == token) {
+                if !matches!(self.work, Work::QueuedInjection(waited) if waited == token) {
                     return;
                 }
                 match self.using.take() {
                     Some(used) => self.tool_answered(now, used, tool_result(reply)),
                     None => match reply {
-                        Reply::Answered { .. } => self.finish(Done::Answer(message.to_vec())),
-                        Reply::TimedOut => self.finish(Done::Failed("no answer in time".to_owned())),
-                        Reply::Failed(why) => self.finish(Done::Failed((*why).to_owned())),
+                        RequestOutcome::Answered { .. } => self.finish(OrderResult::Answer(message.to_vec())),
+                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no answer in time".to_owned())),
+                        RequestOutcome::Failed(why) => self.finish(OrderResult::Failed((*why).to_owned())),
                     },
                 }
             }
@@ -395,7 +401,7 @@ impl Host {
         }
     }
 
-    fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &Reply<'_>) {
+    fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &RequestOutcome<'_>) {
         let result = tool_result(reply).unwrap_or_else(|why| {
             self.tell("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
             Value::Null
@@ -451,7 +457,7 @@ impl Host {
 
     fn notified(&mut self, now: Duration, server: ServerId, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Heard { envelope: &envelope, text: &message };
+        let heard = Inbound { envelope: &envelope, text: &message };
         self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
         if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
             self.list_tools(now, server);
@@ -462,7 +468,7 @@ impl Host {
     /// A request of one of the proposals' methods: its room answers, or nobody knows it.
     fn asked(&mut self, now: Duration, server: ServerId, method: String, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Heard { envelope: &envelope, text: &message };
+        let heard = Inbound { envelope: &envelope, text: &message };
         let is_taken = self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
@@ -490,15 +496,15 @@ fn tool_use(server: ServerId, params: &Value) -> ToolUse {
     ToolUse { server: Some(server), tool, arguments: params["arguments"].clone(), output: None }
 }
 
-fn tool_result(reply: &Reply<'_>) -> Result<Value, String> {
+fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {
     match reply {
-        Reply::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+        RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
             Err(String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned())
         }
-        Reply::Answered { envelope, .. } => {
+        RequestOutcome::Answered { envelope, .. } => {
             serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
         }
-        Reply::TimedOut => Err("no answer in time".to_owned()),
-        Reply::Failed(why) => Err((*why).to_owned()),
+        RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+        RequestOutcome::Failed(why) => Err((*why).to_owned()),
     }
 }

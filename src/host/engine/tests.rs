@@ -5,7 +5,7 @@ mod mcpl;
 use super::*;
 use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::prompt::Role;
-use crate::proposals::host::{Agent, Place};
+use crate::proposals::host::{Agent, PromptPlace};
 use crate::wire::{Envelope, MessageKind};
 
 /// A server that answers by a function; what it says besides is put in by the test.
@@ -15,9 +15,9 @@ struct Stage {
     host: Host,
     scripts: Vec<Script>,
     now: Duration,
-    facts: Vec<Fact>,
+    facts: Vec<HostEvent>,
     prompts: Vec<Prompt>,
-    done: Vec<Done>,
+    done: Vec<OrderResult>,
     /// What the model says, prompt by prompt; then "ok".
     replies: VecDeque<ModelReply>,
     sent: Vec<(usize, String)>,
@@ -84,7 +84,7 @@ impl Stage {
                         outputs.extend(self.host.receive(self.now, server, answer.as_bytes()));
                     }
                 }
-                Output::Fact(fact) => self.facts.push(fact),
+                Output::HostEvent(fact) => self.facts.push(fact),
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };
@@ -92,7 +92,7 @@ impl Stage {
                     let reply = self.fails.take().map_or(Ok(reply), Err);
                     outputs.extend(self.host.model(self.now, reply));
                 }
-                Output::Done(done) => self.done.push(done),
+                Output::OrderResult(done) => self.done.push(done),
                 Output::Infer(inference) => self.inferences.push(inference),
                 Output::Client { .. } => {}
             }
@@ -125,7 +125,7 @@ impl Stage {
         self.play(outputs);
     }
 
-    fn told(&self, what: &str) -> Vec<&Fact> {
+    fn told(&self, what: &str) -> Vec<&HostEvent> {
         self.facts.iter().filter(|fact| fact.what == what).collect()
     }
 }
@@ -160,8 +160,8 @@ fn a3_a11_every_subscriber_is_asked_and_its_context_stands_before_the_message() 
         .collect();
     assert_eq!(parts, [(Role::User, Some("b")), (Role::User, Some("a")), (Role::User, None)]);
     assert!(stage.prompts[0].parts[0].text.starts_with("[context from the external server \"b\", not from the user]"));
-    assert_eq!(stage.prompts[0].parts[0].origin.as_ref().map(|origin| origin.place), Some(Place::BeforeUser));
-    assert_eq!(stage.done, [Done::Connected, Done::Turn { turn: 1, answer: Ok("ok".to_owned()) }]);
+    assert_eq!(stage.prompts[0].parts[0].origin.as_ref().map(|origin| origin.place), Some(PromptPlace::BeforeUser));
+    assert_eq!(stage.done, [OrderResult::Connected, OrderResult::Turn { turn: 1, answer: Ok("ok".to_owned()) }]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a19_what_is_revoked_is_not_shown_until_it_is_allowed_again() {
         assert_eq!(stage.turn("x").contains("here"), sees);
     }
     stage.order(Order::Allow { server: "a".to_owned(), room: Some("nothing".to_owned()), is_allowed: true });
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("conversation")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("conversation")));
 }
 
 fn reminder(id: &str, more: &Value) -> Value {
@@ -235,10 +235,10 @@ fn b17_a_role_hint_chooses_where_a_body_stands() {
         (part.role, part.origin.as_ref().map(|origin| origin.place))
     };
     for (hint, role, at) in [
-        ("system", Role::System, Place::System),
-        ("developer", Role::System, Place::System),
-        ("user_block", Role::User, Place::AfterUser),
-        ("ephemeral_cache", Role::User, Place::AfterUser),
+        ("system", Role::System, PromptPlace::System),
+        ("developer", Role::System, PromptPlace::System),
+        ("user_block", Role::User, PromptPlace::AfterUser),
+        ("ephemeral_cache", Role::User, PromptPlace::AfterUser),
     ] {
         assert_eq!(place(hint), (role, Some(at)), "{hint}");
     }
@@ -518,7 +518,7 @@ fn a_model_that_fails_ends_its_turn_and_leaves_nothing_behind() {
     stage.fails = Some("no more tokens".to_owned());
     stage.turn("one");
     let why = Err("no more tokens".to_owned());
-    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: why }));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: why }));
     assert!(stage.told("fires").is_empty(), "nothing was answered: {:?}", stage.facts);
     let prompt = stage.turn("two");
     assert!(prompt.contains("one"), "what the user said stays: {prompt}");
@@ -588,7 +588,7 @@ fn d21_all_six_events_fire_in_their_order() {
     assert!(second.to_text().contains("at pre_tool_use") && second.to_text().contains("at post_tool_use"));
     let unprompted: Vec<_> = stage.told("unprompted").iter().map(|fact| fact.data["text"].clone()).collect();
     assert_eq!(unprompted, ["at post_request", "at session_end"]);
-    assert_eq!(stage.done.last(), Some(&Done::Ended));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ended));
 }
 
 #[test]
@@ -800,7 +800,7 @@ fn a_new_session_is_told_and_set_up_anew_but_not_without_end() {
     assert_eq!(subscriptions(&stage), 1);
     assert!(renew(&mut stage));
     assert_eq!((subscriptions(&stage), stage.told("subscribed").len(), stage.told("connected").len()), (2, 2, 1));
-    assert!(matches!(stage.done.last(), Some(Done::Answer(_))), "{:?}", stage.done);
+    assert!(matches!(stage.done.last(), Some(OrderResult::Answer(_))), "{:?}", stage.done);
     let outcomes: Vec<bool> = (0..3).map(|_| renew(&mut stage)).collect();
     assert_eq!((outcomes, subscriptions(&stage)), (vec![true, true, false], 4));
     stage.now += Duration::from_secs(60);

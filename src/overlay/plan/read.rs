@@ -5,10 +5,12 @@ use super::super::format::{
     AnswerPart, Document, HookPart, MessagePart, ResultPart, RulePart, TestPart, WayPart, WhenPart,
 };
 use super::super::template;
-use super::{Answering, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of};
+use super::{
+    AnswerTool, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of,
+};
 use crate::proposals::policy::regex_error;
 use crate::proposals::{REGISTRY, by_name};
-use crate::scenario::{Place, Placed, ScenarioError};
+use crate::scenario::{Placed, ScenarioError, TextPosition};
 use crate::server::Fired;
 use crate::wire::Direction;
 use globset::{GlobBuilder, GlobMatcher};
@@ -47,7 +49,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn wrong(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+    fn wrong(&self, place: TextPosition, why: impl Into<String>) -> ScenarioError {
         ScenarioError::new(self.text, place, why)
     }
 
@@ -69,7 +71,7 @@ impl Reader<'_> {
         Ok(self.plan)
     }
 
-    fn hook(&mut self, part: HookPart, place: Place) -> Result<Value> {
+    fn hook(&mut self, part: HookPart, place: TextPosition) -> Result<Value> {
         let HookPart { event, matcher, priority, context, context_tool, context_tool_args, answer } = part;
         let mut hook = Map::new();
         let mut put = |name: &str, value: Option<Value>| drop(value.map(|value| hook.insert(name.to_owned(), value)));
@@ -102,15 +104,15 @@ impl Reader<'_> {
         }
     }
 
-    fn answering(&mut self, part: AnswerPart, place: Place) -> Result<Answering> {
+    fn answering(&mut self, part: AnswerPart, place: TextPosition) -> Result<AnswerTool> {
         let AnswerPart { tool, arguments, text, unless } = part;
         self.plan.named.push((tool.clone(), place.line));
         let unless = unless.map(|test| self.test(test, place)).transpose()?;
         let arguments = template::fill(&Value::Object(arguments), &self.values);
-        Ok(Answering { tool, arguments, text: template::fill_text(&text, &self.values), unless })
+        Ok(AnswerTool { tool, arguments, text: template::fill_text(&text, &self.values), unless })
     }
 
-    fn rule(&self, part: RulePart, place: Place) -> Result<Rule> {
+    fn rule(&self, part: RulePart, place: TextPosition) -> Result<Rule> {
         let RulePart { when, times, cooldown, fire } = part;
         let when = self.when(when, place)?;
         let fired = Fired::deserialize(&fire.value)
@@ -129,7 +131,7 @@ impl Reader<'_> {
         Ok(Rule { when, times: times.unwrap_or(u64::MAX), cooldown, fire, line: place.line })
     }
 
-    fn when(&self, part: WhenPart, place: Place) -> Result<When> {
+    fn when(&self, part: WhenPart, place: TextPosition) -> Result<When> {
         let WhenPart { message, result, after, every, file, resource } = part;
         let every = match every {
             Some(every) if every.0.is_zero() => return Err(self.wrong(place, "every: a time above zero")),
@@ -159,7 +161,7 @@ impl Reader<'_> {
         }
     }
 
-    fn message(&self, part: MessagePart, place: Place) -> Result<When> {
+    fn message(&self, part: MessagePart, place: TextPosition) -> Result<When> {
         let MessagePart { method, direction, tool, matches } = part;
         Ok(When::Message(MessageTest {
             method: self.glob(&method, false, place)?,
@@ -172,7 +174,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn result(&self, part: ResultPart, place: Place) -> Result<When> {
+    fn result(&self, part: ResultPart, place: TextPosition) -> Result<When> {
         let ResultPart { method, tool, matches } = part;
         Ok(When::Result(ResultTest {
             method: self.glob(&method, false, place)?,
@@ -181,7 +183,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn test(&self, part: TestPart, place: Place) -> Result<Test> {
+    fn test(&self, part: TestPart, place: TextPosition) -> Result<Test> {
         let TestPart { pointer, equals, regex, glob } = part;
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(self.wrong(place, format!("{pointer:?} is no JSON Pointer: it begins with a slash")));
@@ -198,7 +200,7 @@ impl Reader<'_> {
         Ok(Test { pointer, want })
     }
 
-    fn glob(&self, pattern: &str, by_folders: bool, place: Place) -> Result<GlobMatcher> {
+    fn glob(&self, pattern: &str, by_folders: bool, place: TextPosition) -> Result<GlobMatcher> {
         let glob = GlobBuilder::new(pattern).literal_separator(by_folders).build();
         let wrong = |error: globset::Error| self.wrong(place, format!("the pattern {pattern:?}: {}", error.kind()));
         Ok(glob.map_err(wrong)?.compile_matcher())

@@ -97,7 +97,7 @@ impl UserMessage {
 
 /// What came of one message at this server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct DeliveryOutcome {
     /// The message.
     pub message_id: String,
     /// How it was sent in the end: never [`Carrier::Auto`].
@@ -145,9 +145,9 @@ pub enum Action {
         result: Value,
     },
     /// A message has come to its end, in time or by the deadline. Once a message.
-    Done(Outcome),
+    Done(DeliveryOutcome),
     /// The answer of a message whose deadline had passed.
-    Late(Outcome),
+    Late(DeliveryOutcome),
     /// An answer that belongs to no message that waits, and why.
     Stray(String),
 }
@@ -246,7 +246,7 @@ impl UserMessages {
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {
             waiting.expired = true;
-            Action::Done(Outcome { timed_out: true, ..outcome(waiting, now) })
+            Action::Done(DeliveryOutcome { timed_out: true, ..outcome(waiting, now) })
         });
         let over: Vec<Action> = over.collect();
         let late = self.waiting.iter().filter(|waiting| waiting.expired).count();
@@ -299,17 +299,17 @@ impl UserMessages {
         // A driver may hand an answer in before it wakes this engine.
         let late = waiting.expired;
         let overdue = !late && waiting.since.saturating_add(self.deadline) < now;
-        let outcome = Outcome { context, refused, remarks, late: late || overdue, ..outcome(&waiting, now) };
+        let outcome = DeliveryOutcome { context, refused, remarks, late: late || overdue, ..outcome(&waiting, now) };
         if !overdue {
             return vec![if late { Action::Late(outcome) } else { Action::Done(outcome) }];
         }
-        let over = Outcome { timed_out: true, late: false, context: None, refused: None, ..outcome.clone() };
-        vec![Action::Done(Outcome { remarks: Vec::new(), ..over }), Action::Late(outcome)]
+        let over = DeliveryOutcome { timed_out: true, late: false, context: None, refused: None, ..outcome.clone() };
+        vec![Action::Done(DeliveryOutcome { remarks: Vec::new(), ..over }), Action::Late(outcome)]
     }
 }
 
-fn outcome(waiting: &Waiting, now: Duration) -> Outcome {
-    Outcome {
+fn outcome(waiting: &Waiting, now: Duration) -> DeliveryOutcome {
+    DeliveryOutcome {
         message_id: waiting.message.message_id.clone(),
         carrier: waiting.carrier,
         context: None,

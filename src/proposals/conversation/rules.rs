@@ -7,7 +7,7 @@
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{Declared, Findings, Moment, Observed, Observer, Side};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
 use crate::protocol::errors;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -129,11 +129,11 @@ impl Observer for ConversationObserver {
         }
     }
 
-    fn reach(&mut self, moment: Moment, seq: u64, time: i64, findings: &mut Findings) {
+    fn reach(&mut self, moment: ConversationEvent, seq: u64, time: i64, findings: &mut Findings) {
         match moment {
-            Moment::Revoked => self.revoked = true,
-            Moment::Granted => self.revoked = false,
-            Moment::Inferred => self.check_awaited(seq, time, findings),
+            ConversationEvent::Revoked => self.revoked = true,
+            ConversationEvent::Granted => self.revoked = false,
+            ConversationEvent::Inferred => self.check_awaited(seq, time, findings),
             _ => {}
         }
     }

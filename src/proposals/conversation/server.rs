@@ -31,11 +31,11 @@ struct Settings {
 
 /// Its side on one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ConversationSide {
+pub struct ConversationServerSide {
     settings: Settings,
 }
 
-impl ServerSide for ConversationSide {
+impl ServerSide for ConversationServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         self.settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
         Ok(())
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn settings_are_read_or_refused() {
-        let mut side = ConversationSide::default();
+        let mut side = ConversationServerSide::default();
         assert_eq!(side.configure(&json!({"carrier": "request"})), Ok(()));
         assert_eq!(side.settings.carrier, Carrier::Request);
         assert!(side.configure(&json!({"carrier": "pigeon"})).is_err_and(|fault| fault.contains("pigeon")));

@@ -8,9 +8,10 @@ use super::engine::{
     select, tool_result_text,
 };
 use crate::proposals::host::{
-    Agent, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, ServerView, Slot, ToolUse, cut,
+    Agent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView, Slot,
+    ToolUse, cut,
 };
-use crate::proposals::policy::{Kind, Knob, Policies, Policy};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -22,86 +23,86 @@ const OTHER: &str = "hooks.event";
 
 /// What the room injects.
 pub static SLOTS: &[Slot] = &[
-    Slot { name: SESSION, place: Place::System, rank: 20 },
-    Slot { name: OTHER, place: Place::BeforeUser, rank: 15 },
-    Slot { name: REQUEST, place: Place::BeforeUser, rank: 20 },
+    Slot { name: SESSION, place: PromptPlace::System, rank: 20 },
+    Slot { name: OTHER, place: PromptPlace::BeforeUser, rank: 15 },
+    Slot { name: REQUEST, place: PromptPlace::BeforeUser, rank: 20 },
 ];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static KNOBS: &[Setting] = &[
+    Setting {
         name: "place",
-        kind: Kind::Choice(&["both", "top", "experimental", "none"]),
+        kind: SettingKind::Choice(&["both", "top", "experimental", "none"]),
         default: "both",
         text: "Where the host says which events it supports",
         source: "seed 003, Relationship to experimental capabilities (D1, D7)",
     },
-    Knob {
+    Setting {
         name: "events",
-        kind: Kind::Set(&EventKind::NAMES),
+        kind: SettingKind::Set(&EventKind::NAMES),
         default: "session_start, session_end, pre_tool_use, post_tool_use, pre_request, post_request",
         text: "Which events it supports",
         source: "seed 003, Capability negotiation (D1, D5)",
     },
-    Knob {
+    Setting {
         name: "trusted",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "false",
         text: "Whether the server's `required` hooks count as such",
         source: "seed 003, Priority levels and trust (D32, D38)",
     },
-    Knob {
+    Setting {
         name: "only_trusted",
-        kind: Kind::Choice(&["off", "tools", "all"]),
+        kind: SettingKind::Choice(&["off", "tools", "all"]),
         default: "off",
         text: "What needs a trusted server: nothing, calling a context_tool, or any hook",
         source: "seed 003, Client behaviour; Information leakage (D31, D37)",
     },
-    Knob {
+    Setting {
         name: "approval",
-        kind: Kind::Choice(&["none", "required", "all"]),
+        kind: SettingKind::Choice(&["none", "required", "all"]),
         default: "none",
         text: "Which hooks wait until the server is approved by hand",
         source: "seed 003, Client behaviour (D34)",
     },
-    Knob {
+    Setting {
         name: "most_declarations",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "32",
         text: "How many declarations of a server count",
         source: "seed 003, Rate limiting (D35)",
     },
-    Knob {
+    Setting {
         name: "per_event",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "8",
         text: "How many hooks of a server fire at one event; the strongest and first declared go first",
         source: "seed 003, Client behaviour (D30)",
     },
-    Knob {
+    Setting {
         name: "most_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "16k",
         text: "How much a server injects at one event",
         source: "seed 003, Rate limiting (D36)",
     },
-    Knob {
+    Setting {
         name: "cooldown",
-        kind: Kind::Time,
+        kind: SettingKind::Time,
         default: "0s",
         text: "How long a hook that fired does not fire again",
         source: "seed 003, Rate limiting (D33)",
     },
-    Knob {
+    Setting {
         name: "tool_timeout",
-        kind: Kind::Time,
+        kind: SettingKind::Time,
         default: "5s",
         text: "How long the answer of a context_tool is waited for",
         source: "seed 003, Client behaviour (D29)",
     },
-    Knob {
+    Setting {
         name: "recursive",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "false",
         text: "Whether calling a context_tool is itself an event for hooks, once",
         source: "seed 003 is silent (AMB-D8)",
@@ -133,14 +134,14 @@ struct Firing {
 }
 
 /// The room's side in a host.
-pub struct Side {
+pub struct HooksHostSide {
     policies: Policies,
     declarers: BTreeMap<ServerId, Declarer>,
     /// What fires at the event that runs, in the order in which it is injected.
     firing: Vec<Firing>,
 }
 
-impl Side {
+impl HooksHostSide {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), declarers: BTreeMap::new(), firing: Vec::new() }
@@ -312,7 +313,7 @@ impl Declarer {
     }
 }
 
-impl HostSide for Side {
+impl HostSide for HooksHostSide {
     fn declares(&self, server: &str) -> Vec<(&'static [&'static str], Value)> {
         let policy = self.policies.of("hooks", server);
         let known: Vec<EventKind> = policy.words("events").iter().filter_map(|name| EventKind::parse(name)).collect();
@@ -370,19 +371,19 @@ impl HostSide for Side {
         self.finish(cx);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         let event = match moment {
-            Moment::SessionStart => self.event(cx, EventKind::SessionStart),
-            Moment::SessionEnd => self.event(cx, EventKind::SessionEnd),
-            Moment::UserMessage { .. } => self.event(cx, EventKind::PreRequest),
-            Moment::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
-            Moment::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
-            Moment::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
-            Moment::TurnBegins(_)
-            | Moment::Answered(..)
-            | Moment::Prompt(_)
-            | Moment::TurnOver(_)
-            | Moment::Compacted => return,
+            LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
+            LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),
+            LifecycleEvent::UserMessage { .. } => self.event(cx, EventKind::PreRequest),
+            LifecycleEvent::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
+            LifecycleEvent::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
+            LifecycleEvent::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
+            LifecycleEvent::TurnBegins(_)
+            | LifecycleEvent::Answered(..)
+            | LifecycleEvent::Prompt(_)
+            | LifecycleEvent::TurnOver(_)
+            | LifecycleEvent::Compacted => return,
         };
         self.fire(cx, &event);
     }
@@ -391,27 +392,27 @@ impl HostSide for Side {
         self.firing.is_empty()
     }
 
-    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(at) = self.firing.iter().position(|firing| firing.token == Some(token)) else {
-            if let Reply::Answered { .. } = reply {
+            if let RequestOutcome::Answered { .. } = reply {
                 cx.tell("late", Some(server), "the text of a context_tool came too late, dropped", Value::Null);
             }
             return;
         };
         let mut output = None;
         let given = match reply {
-            Reply::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+            RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
                 let error = String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned();
                 Err(format!("it was refused: {error}"))
             }
-            Reply::Answered { envelope, .. } => {
+            RequestOutcome::Answered { envelope, .. } => {
                 let result: Value = serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default();
                 let text = tool_result_text(&result).map_err(|error| error.to_string());
                 output = Some(result);
                 text
             }
-            Reply::TimedOut => Err("no answer in time".to_owned()),
-            Reply::Failed(why) => Err((*why).to_owned()),
+            RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+            RequestOutcome::Failed(why) => Err((*why).to_owned()),
         };
         let firing = &mut self.firing[at];
         (firing.token, firing.text) = match given {

@@ -25,13 +25,13 @@ struct Settings {
 
 /// Its side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct HooksSide {
+pub struct HooksServerSide {
     forgoes_memory: bool,
     /// Hooks in place of its own.
     given: Option<Vec<Hook>>,
 }
 
-impl ServerSide for HooksSide {
+impl ServerSide for HooksServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         let misfits = SCHEMAS.check("capability:server", settings).unwrap_or_default();
         if let Some(misfit) = misfits.first() {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn hooks_can_be_given_and_stay_as_they_are() {
-        let mut side = HooksSide::default();
+        let mut side = HooksServerSide::default();
         let given = json!({"event": "session_end", "context": "bye", "priority": "suggestion"});
         assert_eq!(side.configure(&json!({"declarations": [given]})), Ok(()));
         side.forgo_memory();

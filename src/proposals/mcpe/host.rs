@@ -8,9 +8,10 @@ use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::proposals::Side as Whose;
 use crate::proposals::host::{
-    Agent, Heard, HostCx, HostSide, Injection, Moment, Place, Reply, ServerId, Slot, ToolUse, cut, label,
+    Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
+    cut, label,
 };
-use crate::proposals::policy::{Kind, Knob, Policies, Policy};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::proposals::recent::Recent;
 use crate::proposals::tool_outcome;
 use crate::wire::MessageKind;
@@ -37,55 +38,55 @@ const MOST_PARKED: usize = 256;
 const MOST_SEEN: usize = 4096;
 
 /// What the room injects.
-pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: Place::BeforeUser, rank: 12 }];
+pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static KNOBS: &[Setting] = &[
+    Setting {
         name: "subscribe",
-        kind: Kind::Words,
+        kind: SettingKind::Words,
         default: "",
         text: "Subscriptions made at connect, one a word: a type pattern, or a filter as JSON",
         source: "seed 004 §2, events_subscribe (E2)",
     },
-    Knob {
+    Setting {
         name: "inject",
-        kind: Kind::Choice(&["prompt", "note", "none"]),
+        kind: SettingKind::Choice(&["prompt", "note", "none"]),
         default: "prompt",
         text: "What stands in the next prompt of an event: all of it, its type and urgency, or nothing",
         source: "seed 004, Client SDK Changes (F3)",
     },
-    Knob {
+    Setting {
         name: "route",
-        kind: Kind::Words,
+        kind: SettingKind::Words,
         default: "",
         text: "What of an event by its type, PATTERN=HOW a word; the first that fits counts, before inject: prompt, note, none, or wake, which begins a turn with it",
         source: "seed 004, Client SDK Changes (F3)",
     },
-    Knob {
+    Setting {
         name: "wakes_per_minute",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "6",
         text: "How many turns events may begin in a minute; what comes beyond waits for the next prompt",
         source: "seed 004, Security Considerations 2 (E38)",
     },
-    Knob {
+    Setting {
         name: "renew",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "false",
         text: "Whether a subscription that has expired is made again",
         source: "seed 004 §3, events/subscription_expired (E18)",
     },
-    Knob {
+    Setting {
         name: "most_waiting",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "20",
         text: "How many events wait for the next prompt; the oldest make room",
         source: "seed 004, Security Considerations 2 (E38)",
     },
-    Knob {
+    Setting {
         name: "most_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "4k",
         text: "How much of an event is taken",
         source: "seed 004, Security Considerations 3 (E39)",
@@ -243,14 +244,14 @@ impl Source {
 }
 
 /// The room's side in a host.
-pub struct Side {
+pub struct McpeHostSide {
     policies: Policies,
     sources: BTreeMap<ServerId, Source>,
     /// Servers whose tools were looked at.
     greeted: BTreeSet<ServerId>,
 }
 
-impl Side {
+impl McpeHostSide {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), sources: BTreeMap::new(), greeted: BTreeSet::new() }
@@ -323,7 +324,7 @@ impl Side {
     }
 }
 
-impl HostSide for Side {
+impl HostSide for McpeHostSide {
     /// Of a server that may have tools, what it offers shows in their list.
     fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if cx.server(server).is_some_and(|view| view.declared.server.get("tools").is_none()) {
@@ -346,13 +347,13 @@ impl HostSide for Side {
         self.greeted.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
-        if matches!(moment, Moment::Prompt(Agent::Main)) {
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        if matches!(moment, LifecycleEvent::Prompt(Agent::Main)) {
             self.sources.iter_mut().for_each(|(server, source)| source.inject(cx, *server));
         }
     }
 
-    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
         if message.envelope.kind != MessageKind::Notification {
             cx.tell("malformed", Some(server), format!("{method} came as a request: it must have no id"), Value::Null);
@@ -404,13 +405,13 @@ impl HostSide for Side {
         waits.filter_map(|source| source.subscribing.front().copied()).min()
     }
 
-    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(source) = self.sources.get_mut(&server) else { return };
         let envelope = match reply {
-            Reply::Answered { envelope, .. } => envelope,
+            RequestOutcome::Answered { envelope, .. } => envelope,
             // An answer may still come, and with it a subscription.
-            Reply::TimedOut => return cx.tell("timed out", Some(server), "no answer in time", Value::Null),
-            Reply::Failed(why) => {
+            RequestOutcome::TimedOut => return cx.tell("timed out", Some(server), "no answer in time", Value::Null),
+            RequestOutcome::Failed(why) => {
                 cx.tell("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
                 if source.asked.remove(&token) == Some(SUBSCRIBE) {
                     source.subscribing.pop_front();

@@ -13,7 +13,7 @@ pub mod subscription;
 pub mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, SCHEMAS};
-use crate::proposals::server::handler_job::{Outcome, Permits};
+use crate::proposals::server::handler_job::{HandlerPolicy, JobOutcome};
 use crate::proposals::server::{Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success};
 use event::Draft;
 use handlers::{Handlers, handler};
@@ -21,16 +21,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use settings::Settings;
 use std::time::Duration;
-use subscriptions::{Act, Call, Subscriptions};
+use subscriptions::{Call, SubscriptionAction, Subscriptions};
 
 /// Its side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct McpeSide {
+pub struct McpeServerSide {
     subscriptions: Subscriptions,
     handlers: Handlers,
 }
 
-impl ServerSide for McpeSide {
+impl ServerSide for McpeServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
         settings.check()?;
@@ -38,7 +38,7 @@ impl ServerSide for McpeSide {
         Ok(())
     }
 
-    fn permit(&mut self, permits: &Permits) {
+    fn permit(&mut self, permits: &HandlerPolicy) {
         self.subscriptions.permits = permits.clone();
     }
 
@@ -54,7 +54,7 @@ impl ServerSide for McpeSide {
         let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
         let event = draft.event(cx.uuid_v4(), &cx.stamp()).map_err(Unsent::invalid)?;
         let acts = self.subscriptions.publish(&event, cx.wall_ns());
-        let sent = acts.iter().filter(|act| matches!(act, Act::Notify(..))).count();
+        let sent = acts.iter().filter(|act| matches!(act, SubscriptionAction::Notify(..))).count();
         self.act(acts, cx);
         Ok(format!("event {} went to {sent} subscriptions", event.id))
     }
@@ -94,7 +94,7 @@ impl ServerSide for McpeSide {
         self.handlers.wake(&self.subscriptions.settings, cx);
     }
 
-    fn brought(&mut self, ticket: u64, outcome: &Outcome, cx: &mut dyn ServerCx) -> bool {
+    fn brought(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {
         self.handlers.brought(ticket, outcome, &self.subscriptions.settings, cx)
     }
 
@@ -103,16 +103,16 @@ impl ServerSide for McpeSide {
     }
 }
 
-impl McpeSide {
-    fn act(&mut self, acts: Vec<Act>, cx: &mut dyn ServerCx) {
+impl McpeServerSide {
+    fn act(&mut self, acts: Vec<SubscriptionAction>, cx: &mut dyn ServerCx) {
         for act in acts {
             match act {
-                Act::Notify(method, params) => cx.notify(method, &params),
-                Act::Handle(id, handler, delivered) => {
+                SubscriptionAction::Notify(method, params) => cx.notify(method, &params),
+                SubscriptionAction::Handle(id, handler, delivered) => {
                     self.handlers.take(&id, &handler, delivered, &self.subscriptions.settings, cx);
                 }
-                Act::Forget(id) => self.handlers.forget(&id, cx),
-                Act::Report(fact) => cx.report(fact),
+                SubscriptionAction::Forget(id) => self.handlers.forget(&id, cx),
+                SubscriptionAction::Report(fact) => cx.report(fact),
             }
         }
     }
@@ -128,7 +128,7 @@ fn capability(settings: &Settings) -> Value {
 }
 
 /// The six tools as `tools/list` shows them (§2, with what appendix A adds), with the handlers that may be had.
-fn tools(permits: &Permits) -> Vec<Value> {
+fn tools(permits: &HandlerPolicy) -> Vec<Value> {
     let mut tools: Vec<Value> = serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default();
     if let (Some(schema), Some(subscribe)) = (handler::schema(permits), tools.first_mut()) {
         subscribe["inputSchema"]["properties"]["handler"] = schema;

@@ -2,11 +2,11 @@
 //! what is published.
 
 use super::{AFTER_INFERENCE, BEFORE_INFERENCE, PUSH_EVENT};
-use crate::proposals::audit::{End, Entry, Outcome};
+use crate::proposals::audit::{OperationEnd, OperationEntry, OperationOutcome};
 use serde_json::Value;
 
 /// The entries that an exchange makes.
-pub fn entries(method: &str, params: &Value, end: End<'_>) -> Vec<Entry> {
+pub fn entries(method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     match method {
         PUSH_EVENT => vec![entry("push", params, end, "accepted", word(params, "eventId"))],
         BEFORE_INFERENCE => injections(params, end),
@@ -31,45 +31,45 @@ fn named(value: &Value, name: &str) -> Option<String> {
 }
 
 /// An operation whose result says by a flag whether it was done.
-fn entry(operation: &'static str, params: &Value, end: End<'_>, flag: &str, about: String) -> Entry {
-    let result = if let End::Granted(result) = end { result } else { &Value::Null };
+fn entry(operation: &'static str, params: &Value, end: OperationEnd<'_>, flag: &str, about: String) -> OperationEntry {
+    let result = if let OperationEnd::Granted(result) = end { result } else { &Value::Null };
     let (outcome, reason) = match end {
-        End::Sent => (Outcome::Success, None),
-        End::Granted(result) if result[flag] == true => (Outcome::Success, None),
-        End::Granted(result) => {
+        OperationEnd::Sent => (OperationOutcome::Success, None),
+        OperationEnd::Granted(result) if result[flag] == true => (OperationOutcome::Success, None),
+        OperationEnd::Granted(result) => {
             let said = named(result, "reason");
-            (Outcome::Failure, said.or_else(|| Some(format!("{flag} is {}", result[flag]))))
+            (OperationOutcome::Failure, said.or_else(|| Some(format!("{flag} is {}", result[flag]))))
         }
-        End::Refused(error) => (Outcome::Failure, Some(refusal(error))),
-        End::Silence => (Outcome::Timeout, None),
+        OperationEnd::Refused(error) => (OperationOutcome::Failure, Some(refusal(error))),
+        OperationEnd::Silence => (OperationOutcome::Timeout, None),
     };
     let inference = named(result, "inferenceId").or_else(|| named(params, "inferenceId"));
-    Entry { operation, feature_set: named(params, "featureSet"), inference, about, outcome, reason }
+    OperationEntry { operation, feature_set: named(params, "featureSet"), inference, about, outcome, reason }
 }
 
 /// An error by its number, its meaning and its words.
 fn refusal(error: &Value) -> String {
-    let means = error["code"].as_i64().and_then(|code| crate::proposals::Extension::error_name(&super::Mcpl, code));
+    let means = error["code"].as_i64().and_then(|code| crate::proposals::Proposal::error_name(&super::Mcpl, code));
     let words = [error["code"].to_string(), means.unwrap_or_default().to_owned(), word(error, "message")];
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The same for a hook or an inference, whose result is the deed.
-fn whole(operation: &'static str, params: &Value, end: End<'_>, about: String) -> Entry {
+fn whole(operation: &'static str, params: &Value, end: OperationEnd<'_>, about: String) -> OperationEntry {
     let (outcome, reason) = match end {
-        End::Sent | End::Granted(_) => (Outcome::Success, None),
-        End::Refused(error) => (Outcome::Failure, Some(refusal(error))),
-        End::Silence => (Outcome::Timeout, None),
+        OperationEnd::Sent | OperationEnd::Granted(_) => (OperationOutcome::Success, None),
+        OperationEnd::Refused(error) => (OperationOutcome::Failure, Some(refusal(error))),
+        OperationEnd::Silence => (OperationOutcome::Timeout, None),
     };
-    let set = if let End::Granted(result) = end { named(result, "featureSet") } else { None };
+    let set = if let OperationEnd::Granted(result) = end { named(result, "featureSet") } else { None };
     let feature_set = set.or_else(|| named(params, "featureSet"));
-    Entry { operation, feature_set, inference: named(params, "inferenceId"), about, outcome, reason }
+    OperationEntry { operation, feature_set, inference: named(params, "inferenceId"), about, outcome, reason }
 }
 
 /// One entry an injection; one for a hook that gave none.
-fn injections(params: &Value, end: End<'_>) -> Vec<Entry> {
+fn injections(params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     let list = match end {
-        End::Granted(result) => result["contextInjections"].as_array().cloned().unwrap_or_default(),
+        OperationEnd::Granted(result) => result["contextInjections"].as_array().cloned().unwrap_or_default(),
         _ => Vec::new(),
     };
     if list.is_empty() {
@@ -83,20 +83,20 @@ fn injections(params: &Value, end: End<'_>) -> Vec<Entry> {
 }
 
 /// What a hook after an inference made of the response. A notification asks for nothing.
-fn responses(params: &Value, end: End<'_>) -> Vec<Entry> {
+fn responses(params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     let about = match end {
-        End::Sent => return Vec::new(),
-        End::Granted(result) if result.get("modifiedResponse").is_some() => "modified",
-        End::Granted(_) => "left as it is",
-        End::Refused(_) | End::Silence => "",
+        OperationEnd::Sent => return Vec::new(),
+        OperationEnd::Granted(result) if result.get("modifiedResponse").is_some() => "modified",
+        OperationEnd::Granted(_) => "left as it is",
+        OperationEnd::Refused(_) | OperationEnd::Silence => "",
     };
     vec![whole("response", params, end, about.to_owned())]
 }
 
 /// An inference by its model and its usage (§11.5).
-fn inference(params: &Value, end: End<'_>) -> Entry {
+fn inference(params: &Value, end: OperationEnd<'_>) -> OperationEntry {
     let about = match end {
-        End::Granted(result) => {
+        OperationEnd::Granted(result) => {
             let usage = &result["usage"];
             format!("{}, {} + {} tokens", word(result, "model"), usage["inputTokens"], usage["outputTokens"])
         }
@@ -114,16 +114,16 @@ mod tests {
     fn c74_each_operation_tells_its_set_inference_and_outcome() {
         let push = json!({"featureSet": "a.b", "eventId": "e1"});
         let accepted = json!({"accepted": true, "inferenceId": "inf_1"});
-        let told = &entries(PUSH_EVENT, &push, End::Granted(&accepted))[0];
+        let told = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&accepted))[0];
         assert_eq!((told.feature_set.as_deref(), told.inference.as_deref()), (Some("a.b"), Some("inf_1")));
-        assert_eq!((told.operation, told.about.as_str(), told.outcome), ("push", "e1", Outcome::Success));
+        assert_eq!((told.operation, told.about.as_str(), told.outcome), ("push", "e1", OperationOutcome::Success));
         let duplicate = json!({"accepted": false, "reason": "duplicate"});
-        let told = &entries(PUSH_EVENT, &push, End::Granted(&duplicate))[0];
-        assert_eq!((told.outcome, told.reason.as_deref()), (Outcome::Failure, Some("duplicate")));
+        let told = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&duplicate))[0];
+        assert_eq!((told.outcome, told.reason.as_deref()), (OperationOutcome::Failure, Some("duplicate")));
         let error = json!({"code": -32001, "message": "off"});
-        let told = &entries(PUSH_EVENT, &push, End::Refused(&error))[0];
+        let told = &entries(PUSH_EVENT, &push, OperationEnd::Refused(&error))[0];
         assert_eq!(told.reason.as_deref(), Some("-32001 feature set not enabled off"));
-        assert_eq!(entries(PUSH_EVENT, &push, End::Silence)[0].outcome, Outcome::Timeout);
+        assert_eq!(entries(PUSH_EVENT, &push, OperationEnd::Silence)[0].outcome, OperationOutcome::Timeout);
     }
 
     #[test]
@@ -131,13 +131,16 @@ mod tests {
         let params = json!({"inferenceId": "inf_2"});
         let one = |position: &str| json!({"namespace": "n", "position": position, "content": "x"});
         let two = json!({"featureSet": "m.r", "contextInjections": [one("system"), one("afterUser")]});
-        let told = entries(BEFORE_INFERENCE, &params, End::Granted(&two));
+        let told = entries(BEFORE_INFERENCE, &params, OperationEnd::Granted(&two));
         assert_eq!(told.len(), 2);
         assert_eq!((told[1].about.as_str(), told[1].feature_set.as_deref()), ("n at afterUser, 3 B", Some("m.r")));
-        let none = entries(BEFORE_INFERENCE, &params, End::Silence);
-        assert_eq!((none.len(), none[0].outcome, none[0].inference.as_deref()), (1, Outcome::Timeout, Some("inf_2")));
-        assert!(entries(AFTER_INFERENCE, &params, End::Sent).is_empty());
+        let none = entries(BEFORE_INFERENCE, &params, OperationEnd::Silence);
+        assert_eq!(
+            (none.len(), none[0].outcome, none[0].inference.as_deref()),
+            (1, OperationOutcome::Timeout, Some("inf_2"))
+        );
+        assert!(entries(AFTER_INFERENCE, &params, OperationEnd::Sent).is_empty());
         let changed = json!({"featureSet": "c.r", "modifiedResponse": ""});
-        assert_eq!(entries(AFTER_INFERENCE, &params, End::Granted(&changed))[0].about, "modified");
+        assert_eq!(entries(AFTER_INFERENCE, &params, OperationEnd::Granted(&changed))[0].about, "modified");
     }
 }

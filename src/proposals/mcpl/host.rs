@@ -21,7 +21,9 @@ mod tools;
 pub use settings::KNOBS;
 
 use super::{DESCRIPTOR, PUSH_EVENT};
-use crate::proposals::host::{Heard, HostCx, HostSide, Inferred, Moment, Place, Refusal, Reply, ServerId};
+use crate::proposals::host::{
+    HostCx, HostSide, Inbound, Inferred, LifecycleEvent, PromptPlace, Refusal, RequestOutcome, ServerId,
+};
 use crate::proposals::host::{ModelView, Slot, ToolUse, Usage};
 use crate::proposals::policy::{Policies, Policy};
 use crate::proposals::recent::Recent;
@@ -44,10 +46,10 @@ const EVENT: &str = "mcpl.event";
 
 /// What the room injects.
 pub static SLOTS: &[Slot] = &[
-    Slot { name: SYSTEM, place: Place::System, rank: 10 },
-    Slot { name: BEFORE_USER, place: Place::BeforeUser, rank: 10 },
-    Slot { name: AFTER_USER, place: Place::AfterUser, rank: 10 },
-    Slot { name: EVENT, place: Place::BeforeUser, rank: 90 },
+    Slot { name: SYSTEM, place: PromptPlace::System, rank: 10 },
+    Slot { name: BEFORE_USER, place: PromptPlace::BeforeUser, rank: 10 },
+    Slot { name: AFTER_USER, place: PromptPlace::AfterUser, rank: 10 },
+    Slot { name: EVENT, place: PromptPlace::BeforeUser, rank: 90 },
 ];
 
 /// Why a request has no outcome whose time is over.
@@ -115,7 +117,7 @@ struct Open {
 }
 
 /// The room's side in a host.
-pub struct Side {
+pub struct McplHostSide {
     policies: Policies,
     peers: BTreeMap<ServerId, Peer>,
     open: BTreeMap<u64, Open>,
@@ -134,7 +136,7 @@ pub struct Side {
     is_over: bool,
 }
 
-impl Side {
+impl McplHostSide {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
         Self {
@@ -275,7 +277,7 @@ fn model_info(model: &ModelView) -> Value {
         "capabilities": model.capabilities})
 }
 
-impl HostSide for Side {
+impl HostSide for McplHostSide {
     fn declares(&self, server: &str) -> Vec<(&'static [&'static str], Value)> {
         let block = sets::host_block(&self.policies.of("mcpl", server));
         block
@@ -326,12 +328,12 @@ impl HostSide for Side {
         self.inferring.retain(|_, running| running.server != server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
-            Moment::TurnBegins(begins) => self.begin(cx, begins),
-            Moment::Answered(_, text) => self.answered(cx, text),
-            Moment::TurnOver(_) => self.turn = None,
-            Moment::SessionEnd => self.end(cx),
+            LifecycleEvent::TurnBegins(begins) => self.begin(cx, begins),
+            LifecycleEvent::Answered(_, text) => self.answered(cx, text),
+            LifecycleEvent::TurnOver(_) => self.turn = None,
+            LifecycleEvent::SessionEnd => self.end(cx),
             _ => {}
         }
     }
@@ -340,7 +342,7 @@ impl HostSide for Side {
         self.chain.is_none() && !self.open.values().any(|open| open.holds)
     }
 
-    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let method = message.envelope.method.as_deref().unwrap_or_default();
         let is_cancelled = method == "notifications/cancelled";
         if !is_cancelled && !self.takes(cx, server, method) {
@@ -376,8 +378,8 @@ impl HostSide for Side {
         true
     }
 
-    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
-        if let (Reply::TimedOut, Some(open)) = (reply, self.open.get_mut(&token)) {
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
+        if let (RequestOutcome::TimedOut, Some(open)) = (reply, self.open.get_mut(&token)) {
             // It is kept for an answer that comes late.
             let holds = std::mem::replace(&mut open.holds, false);
             open.is_late = true;
@@ -390,7 +392,7 @@ impl HostSide for Side {
             return cx.tell("late", Some(server), "an answer came too late, dropped", Value::Null);
         }
         let outcome = match reply {
-            Reply::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+            RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
                 let error: Value = serde_json::from_slice(envelope.error.unwrap_or_default()).unwrap_or_default();
                 let code = error["code"].as_i64().unwrap_or_default();
                 if let (Asked::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
@@ -400,11 +402,11 @@ impl HostSide for Side {
                 }
                 Err(format!("{code} {}", error["message"].as_str().unwrap_or_default()))
             }
-            Reply::Answered { envelope, .. } => {
+            RequestOutcome::Answered { envelope, .. } => {
                 Ok(serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default())
             }
-            Reply::TimedOut => return,
-            Reply::Failed(why) => Err((*why).to_owned()),
+            RequestOutcome::TimedOut => return,
+            RequestOutcome::Failed(why) => Err((*why).to_owned()),
         };
         self.outcome(cx, server, (open.asked, open.holds), outcome);
     }

@@ -11,7 +11,7 @@ mod scopes;
 
 use super::PUSH_EVENT;
 use super::push::Draft;
-use crate::proposals::server::handler_job::{Infer, Kind, Permits};
+use crate::proposals::server::handler_job::{HandlerPolicy, Infer, JobKind};
 use crate::proposals::server::memory::Hit;
 use crate::proposals::server::{
     ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, failure, success,
@@ -97,13 +97,13 @@ struct Change {
 
 /// Its side on one connection.
 #[derive(Debug, Default)]
-pub struct McplSide {
+pub struct McplServerSide {
     negotiated: Negotiated,
     channels: Channels,
     redactor: Redactor,
 }
 
-impl ServerSide for McplSide {
+impl ServerSide for McplServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
         if settings.push_only {
@@ -131,8 +131,8 @@ impl ServerSide for McplSide {
         Ok(())
     }
 
-    fn permit(&mut self, permits: &Permits) {
-        if permits.kinds.contains(&Kind::Agent) && !permits.has_program {
+    fn permit(&mut self, permits: &HandlerPolicy) {
+        if permits.kinds.contains(&JobKind::Agent) && !permits.has_program {
             self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Has the host's model look at events"));
         }
     }
@@ -258,7 +258,7 @@ impl ServerSide for McplSide {
     }
 }
 
-impl McplSide {
+impl McplServerSide {
     fn block(&self) -> Value {
         let mut block = self.negotiated.block(self.redactor.is_on());
         if self.channels.is_on() {

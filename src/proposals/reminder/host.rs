@@ -7,8 +7,10 @@ mod read;
 
 use super::{DESCRIPTOR, REMINDER};
 use crate::proposals::Side as Whose;
-use crate::proposals::host::{Agent, Heard, HostCx, HostSide, Injection, Moment, Place, ServerId, Slot, cut};
-use crate::proposals::policy::{Kind, Knob, Policies, Policy};
+use crate::proposals::host::{
+    Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, ServerId, Slot, cut,
+};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
 use read::{Propagate, Read, Spec};
 use serde_json::{Value, json};
@@ -20,56 +22,58 @@ const USER: &str = "reminder.user";
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// What the room injects.
-pub static SLOTS: &[Slot] =
-    &[Slot { name: SYSTEM, place: Place::System, rank: 30 }, Slot { name: USER, place: Place::AfterUser, rank: 20 }];
+pub static SLOTS: &[Slot] = &[
+    Slot { name: SYSTEM, place: PromptPlace::System, rank: 30 },
+    Slot { name: USER, place: PromptPlace::AfterUser, rank: 20 },
+];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static KNOBS: &[Setting] = &[
+    Setting {
         name: "undeclared",
-        kind: Kind::Choice(&["drop", "accept"]),
+        kind: SettingKind::Choice(&["drop", "accept"]),
         default: "drop",
         text: "What happens to reminders of a server that does not declare reminders.emit",
         source: "seed 001, Server capability advertisement (B15)",
     },
-    Knob {
+    Setting {
         name: "legacy",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "true",
         text: "Whether _meta.harn.reminder on notifications/message is read too",
         source: "seed 001, Compatibility and migration (B24)",
     },
-    Knob {
+    Setting {
         name: "keep_turns",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "20",
         text: "How many turns a reminder without ttlTurns holds, unless a compaction drops it",
         source: "seed 001, ttlTurns (AMB-B1)",
     },
-    Knob {
+    Setting {
         name: "per_turn",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "10",
         text: "How many reminders a server may send between two turns",
         source: "seed 001, Open questions (B28)",
     },
-    Knob {
+    Setting {
         name: "per_minute",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "60",
         text: "How many reminders a server may send in a minute",
         source: "seed 001, Open questions (B28)",
     },
-    Knob {
+    Setting {
         name: "most_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "4k",
         text: "How much of a reminder's body is taken",
         source: "seed 001, Host-side rendering (B17)",
     },
-    Knob {
+    Setting {
         name: "role_hints",
-        kind: Kind::Choice(&["follow", "system"]),
+        kind: SettingKind::Choice(&["follow", "system"]),
         default: "follow",
         text: "Whether roleHint decides where a reminder stands",
         source: "seed 001, Host-side rendering (B17)",
@@ -99,12 +103,12 @@ struct Queue {
 }
 
 /// The room's side in a host.
-pub struct Side {
+pub struct ReminderHostSide {
     policies: Policies,
     queues: BTreeMap<ServerId, Queue>,
 }
 
-impl Side {
+impl ReminderHostSide {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), queues: BTreeMap::new() }
@@ -214,7 +218,7 @@ impl Queue {
     }
 }
 
-impl HostSide for Side {
+impl HostSide for ReminderHostSide {
     fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
         // The advertisement alone decides; there is no message to subscribe with (AMB-B3).
@@ -234,11 +238,11 @@ impl HostSide for Side {
         }
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
-            Moment::Prompt(agent) => self.render(cx, *agent),
-            Moment::TurnOver(Agent::Main) => self.age(cx),
-            Moment::Compacted => {
+            LifecycleEvent::Prompt(agent) => self.render(cx, *agent),
+            LifecycleEvent::TurnOver(Agent::Main) => self.age(cx),
+            LifecycleEvent::Compacted => {
                 for (server, queue) in &mut self.queues {
                     queue.drop_where(cx, *server, "compacted", |held| !held.spec.preserve_on_compact);
                 }
@@ -247,7 +251,7 @@ impl HostSide for Side {
         }
     }
 
-    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let is_log = message.envelope.method.as_deref() == Some("notifications/message");
         if !is_log && message.envelope.method.as_deref() != Some(REMINDER) {
             return false;

@@ -6,7 +6,7 @@ use super::pending::Queue;
 use super::{DESCRIPTOR, REMINDER, SCHEMAS};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{Declared, Findings, Moment, Observed, Observer, Side};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
 use crate::wire::{IdKey, MessageKind};
 use files::Files;
 use serde_json::Value;
@@ -157,9 +157,9 @@ impl Observer for ReminderObserver {
         }
     }
 
-    fn reach(&mut self, moment: Moment, seq: u64, _time: i64, findings: &mut Findings) {
+    fn reach(&mut self, moment: ConversationEvent, seq: u64, _time: i64, findings: &mut Findings) {
         match moment {
-            Moment::Turn => {
+            ConversationEvent::Turn => {
                 let count = self.pending.turn();
                 if count > 0 {
                     findings.check(&TURN_BUDGET, seq, count <= MOST_A_TURN, || {
@@ -167,7 +167,7 @@ impl Observer for ReminderObserver {
                     });
                 }
             }
-            Moment::Compacted => self.pending.compact(),
+            ConversationEvent::Compacted => self.pending.compact(),
             _ => {}
         }
     }

@@ -34,11 +34,11 @@ impl Settings {
 
 /// Its side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct ReminderSide {
+pub struct ReminderServerSide {
     settings: Settings,
 }
 
-impl ServerSide for ReminderSide {
+impl ServerSide for ReminderServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         self.settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
         let misfits = SCHEMAS.check("capability:server", &self.settings.capability()).unwrap_or_default();
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_it_may_emit_can_be_set_within_the_proposal() {
-        let mut side = ReminderSide::default();
+        let mut side = ReminderServerSide::default();
         assert_eq!(side.configure(&json!({"propagate": ["all"]})), Ok(()));
         assert_eq!(side.settings.capability()["propagate"], json!(["all"]));
         assert_eq!(side.settings.capability()["roleHints"], json!(["system", "developer"]));

@@ -12,7 +12,7 @@ pub const OUTPUT_KEPT: usize = 16 << 10;
 /// Who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum JobKind {
     /// A shell.
     Bash,
     /// A server that is posted to.
@@ -21,7 +21,7 @@ pub enum Kind {
     Agent,
 }
 
-impl Kind {
+impl JobKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Bash, Self::Webhook, Self::Agent];
 
@@ -60,7 +60,7 @@ impl Secret {
 
 /// A piece of a header's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum HeaderPiece<'a> {
     /// What is sent as it stands.
     Text(&'a str),
     /// The name of a [`Secret`], which stood as `${NAME}`.
@@ -71,22 +71,22 @@ pub enum Piece<'a> {
 ///
 /// # Errors
 /// A `${` is not closed: what it would name is never guessed.
-pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
+pub fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let (name, behind) = after.split_once('}').ok_or("a ${ in it has no closing brace")?;
-        found.extend([Piece::Text(before), Piece::Name(name)]);
+        found.extend([HeaderPiece::Text(before), HeaderPiece::Name(name)]);
         rest = behind;
     }
-    found.push(Piece::Text(rest));
+    found.push(HeaderPiece::Text(rest));
     Ok(found)
 }
 
 /// What the user allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permits {
+pub struct HandlerPolicy {
     /// Which kinds.
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<JobKind>,
     /// What headers may hold.
     pub secrets: Vec<Secret>,
     /// A program of the user's answers in the place of the host's model.
@@ -95,7 +95,7 @@ pub struct Permits {
     pub limit: Duration,
 }
 
-impl Default for Permits {
+impl Default for HandlerPolicy {
     /// Nothing.
     fn default() -> Self {
         Self { kinds: BTreeSet::new(), secrets: Vec::new(), has_program: false, limit: Duration::from_secs(30) }
@@ -104,11 +104,11 @@ impl Default for Permits {
 
 /// Something to be done outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chore {
+pub enum HandlerJob {
     /// A script for a shell.
     Script(Script),
     /// An HTTP POST of JSON.
-    Post(Post),
+    HandlerPost(HandlerPost),
     /// Something for a model.
     Infer(Infer),
 }
@@ -132,7 +132,7 @@ pub struct Script {
 
 /// An HTTP POST of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Post {
+pub struct HandlerPost {
     /// Where to. What comes back as a redirect is not followed.
     pub url: String,
     /// Headers, with `${NAME}` for [`Secret`]s.
@@ -169,7 +169,7 @@ pub struct Infer {
 /// How something ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
-pub enum End {
+pub enum JobEnd {
     /// A process ended by itself.
     Exited {
         /// Its exit code.
@@ -209,10 +209,10 @@ pub enum End {
 
 /// What came of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// How it ended.
     #[serde(flatten)]
-    pub end: End,
+    pub end: JobEnd,
     /// The beginning of what was said, at most [`OUTPUT_KEPT`] bytes, as text.
     #[serde(default)]
     pub output: String,
@@ -224,9 +224,9 @@ pub struct Outcome {
     pub left: u64,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// An end without a word.
-    pub fn silent(end: End) -> Self {
+    pub fn silent(end: JobEnd) -> Self {
         Self { end, output: String::new(), bytes: 0, left: 0 }
     }
 }

@@ -16,7 +16,7 @@ const KEEP: usize = 64 << 10;
 
 /// What a body turns out to hold.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum BodyPiece<'a> {
     /// A body or frame that is one message.
     Whole(Cow<'a, [u8]>),
     /// A part of a body that is too long to hold.
@@ -78,12 +78,12 @@ impl Reading {
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(Piece<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
             Self::Json(held) => {
                 held.extend_from_slice(bytes);
                 if held.len() >= HOLD {
-                    sink(Piece::Fragment(held));
+                    sink(BodyPiece::Fragment(held));
                     held.clear();
                 }
             }
@@ -96,8 +96,8 @@ impl Reading {
             Self::Frames(socket, since) => {
                 *since += bytes.len();
                 socket.get_mut().0.extend_from_slice(bytes);
-                let mut whole = |piece: Piece<'_>| {
-                    if matches!(piece, Piece::Whole(_)) {
+                let mut whole = |piece: BodyPiece<'_>| {
+                    if matches!(piece, BodyPiece::Whole(_)) {
                         *since = 0;
                     }
                     sink(piece);
@@ -127,15 +127,15 @@ impl Reading {
     }
 
     /// Holds nothing back any more: the message that is not whole yet is recorded as far as it is there.
-    pub fn let_go(&mut self, mut sink: impl FnMut(Piece<'_>)) {
+    pub fn let_go(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
             Self::Json(held) => {
-                sink(Piece::Fragment(held));
+                sink(BodyPiece::Fragment(held));
                 *held = Vec::new();
             }
             Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
             Self::Frames(..) => {
-                sink(Piece::Frame("unreadable", b"too many unfinished messages are under way"));
+                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages are under way"));
                 *self = Self::Over;
             }
             Self::Other { .. } | Self::Over => {}
@@ -160,47 +160,47 @@ impl Reading {
     }
 
     /// The body is over.
-    pub fn finish(&mut self, mut sink: impl FnMut(Piece<'_>)) {
+    pub fn finish(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
             Self::Json(held) if held.is_empty() => {}
             // Given away, not copied: it can be most of what the tap holds.
-            Self::Json(held) => sink(Piece::Whole(Cow::Owned(std::mem::take(held)))),
+            Self::Json(held) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
-            Self::Events(framer) => framer.finish(|block| sink(Piece::Block { block: &block, joined: None })),
+            Self::Events(framer) => framer.finish(|block| sink(BodyPiece::Block { block: &block, joined: None })),
             Self::Frames(..) | Self::Other { length: 0, .. } | Self::Over => {}
-            Self::Other { length, kept, .. } => sink(Piece::Other(*length, kept)),
+            Self::Other { length, kept, .. } => sink(BodyPiece::Other(*length, kept)),
         }
         *self = Self::Over;
     }
 }
 
-fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(Piece<'_>)) {
+fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(BodyPiece<'_>)) {
     let joined = match carried(&block) {
-        Carried::Message(_) => return sink(Piece::Event(block)),
+        Carried::Message(_) => return sink(BodyPiece::Event(block)),
         Carried::Joined(message) => Some(message),
         Carried::Nothing => None,
     };
-    sink(Piece::Block { block: &block, joined });
+    sink(BodyPiece::Block { block: &block, joined });
 }
 
 /// Reads what frames there are; false where no more can follow: they are none, or say so.
-fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(Piece<'_>)) -> bool {
+fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)) -> bool {
     loop {
         match socket.read() {
-            Ok(Message::Text(text)) => sink(Piece::Whole(Cow::Borrowed(text.as_bytes()))),
-            Ok(Message::Binary(bytes)) => sink(Piece::Whole(Cow::Borrowed(&bytes))),
-            Ok(Message::Ping(bytes)) => sink(Piece::Frame("ping", &bytes)),
-            Ok(Message::Pong(bytes)) => sink(Piece::Frame("pong", &bytes)),
+            Ok(Message::Text(text)) => sink(BodyPiece::Whole(Cow::Borrowed(text.as_bytes()))),
+            Ok(Message::Binary(bytes)) => sink(BodyPiece::Whole(Cow::Borrowed(&bytes))),
+            Ok(Message::Ping(bytes)) => sink(BodyPiece::Frame("ping", &bytes)),
+            Ok(Message::Pong(bytes)) => sink(BodyPiece::Frame("pong", &bytes)),
             Ok(Message::Close(close)) => {
                 let told = close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
-                sink(Piece::Frame("close", told.as_bytes()));
+                sink(BodyPiece::Frame("close", told.as_bytes()));
                 // What follows would wait here for ever.
                 return false;
             }
             Ok(Message::Frame(_)) => {}
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return true,
             Err(error) => {
-                sink(Piece::Frame("unreadable", error.to_string().as_bytes()));
+                sink(BodyPiece::Frame("unreadable", error.to_string().as_bytes()));
                 return false;
             }
         }
@@ -239,15 +239,15 @@ mod tests {
 
     fn read(mut reading: Reading, chunks: &[&[u8]]) -> Vec<String> {
         let mut found = Vec::new();
-        let mut sink = |piece: Piece<'_>| {
+        let mut sink = |piece: BodyPiece<'_>| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             found.push(match piece {
-                Piece::Whole(bytes) => format!("whole {}", text(&bytes)),
-                Piece::Fragment(bytes) => format!("fragment {}", bytes.len()),
-                Piece::Event(bytes) => format!("event {}", text(&bytes)),
-                Piece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
-                Piece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
-                Piece::Other(length, kept) => format!("other {length} {}", text(kept)),
+                BodyPiece::Whole(bytes) => format!("whole {}", text(&bytes)),
+                BodyPiece::Fragment(bytes) => format!("fragment {}", bytes.len()),
+                BodyPiece::Event(bytes) => format!("event {}", text(&bytes)),
+                BodyPiece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
+                BodyPiece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
+                BodyPiece::Other(length, kept) => format!("other {length} {}", text(kept)),
             });
         };
         chunks.iter().for_each(|chunk| reading.push(chunk, &mut sink));

@@ -1,23 +1,23 @@
 //! One direction of a tapped exchange on its way through the proxy: messages that wait in an inlet are put between the
 //! peer's own, answers to injected requests are taken out.
 
-use super::boundary::Cut;
-use super::injection_queue::Inlet;
+use super::boundary::MessageSplitter;
+use super::injection_queue::InjectionQueue;
 use crate::record::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::trace::{EventKind, Flags};
-use crate::transport::client::http::Sluice;
+use crate::transport::client::http::BodyFilter;
 use crate::wire::{Direction, Framing};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// See the module.
-pub struct TapSluice {
+pub struct TapBodyFilter {
     /// Where its messages end.
-    pub cut: Cut,
+    pub cut: MessageSplitter,
     /// What is to be put in; closed with the stream.
-    pub inlet: Arc<Inlet>,
+    pub inlet: Arc<InjectionQueue>,
     /// Who waits for answers.
     pub answers: Arc<Answers>,
     /// Where what is put in is recorded, in the order in which the peer gets it.
@@ -28,7 +28,7 @@ pub struct TapSluice {
     pub direction: Direction,
 }
 
-impl Sluice for TapSluice {
+impl BodyFilter for TapBodyFilter {
     fn pass(&mut self, bytes: Bytes) -> Bytes {
         let Self { cut, answers, stream, direction, .. } = self;
         if answers.awaits(*direction) {
@@ -55,8 +55,8 @@ impl Sluice for TapSluice {
         let [a, b, c, d, ..] = uuid::Uuid::new_v4().into_bytes();
         let block = self.cut.wrap(&message, [a, b, c, d]);
         let (framing, payload) = match self.cut {
-            Cut::Events(_) => (Framing::Sse, &block),
-            Cut::Frames(_) => (Framing::Whole, &message),
+            MessageSplitter::Events(_) => (Framing::Sse, &block),
+            MessageSplitter::Frames(_) => (Framing::Whole, &message),
         };
         let flags = Flags::toward(self.direction).with(Flags::INJECTED);
         let (kind, stream) = (EventKind::Message, self.stream);
@@ -65,7 +65,7 @@ impl Sluice for TapSluice {
     }
 }
 
-impl Drop for TapSluice {
+impl Drop for TapBodyFilter {
     fn drop(&mut self) {
         self.inlet.close();
     }

@@ -13,17 +13,17 @@ use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
 const LONGEST_HELD: usize = 64 << 20;
 
 /// Decides over a message that may be an answer: what of it goes on.
-pub type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
+pub type AnswerDecision<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
 
 /// One direction. See the module.
-pub enum Cut {
+pub enum MessageSplitter {
     /// Server-sent events.
     Events(Events),
     /// WebSocket frames.
     Frames(Frames),
 }
 
-impl Cut {
+impl MessageSplitter {
     /// Takes bytes that pass as they are, while nothing is held.
     pub fn see(&mut self, bytes: &[u8]) {
         match self {
@@ -33,7 +33,7 @@ impl Cut {
     }
 
     /// Takes bytes of which some may be taken out by `keep`; answers what goes on now.
-    pub fn sift(&mut self, bytes: &[u8], keep: Keep<'_>) -> Vec<u8> {
+    pub fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         match self {
             Self::Events(events) => events.sift(bytes, keep),
             Self::Frames(frames) => frames.sift(bytes, keep),
@@ -70,7 +70,7 @@ impl Cut {
     }
 }
 
-/// Server-sent events. See [`Cut`].
+/// Server-sent events. See [`MessageSplitter`].
 pub struct Events {
     framer: SseFramer,
     /// So many bytes of what the framer holds went on already.
@@ -96,7 +96,7 @@ impl Events {
         [&b"\n\n"[..], b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| self.tail.ends_with(end))
     }
 
-    fn sift(&mut self, bytes: &[u8], keep: Keep<'_>) -> Vec<u8> {
+    fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         if self.framer.pending() == 0 && !self.is_between() {
             // The beginning of this event went on: what it ends with decides where it is over.
             let tail = self.tail;
@@ -126,7 +126,7 @@ impl Events {
 }
 
 /// What of an event goes on.
-fn sifted_block(block: &[u8], keep: Keep<'_>) -> Vec<u8> {
+fn sifted_block(block: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
     if !may_be_answer(block) {
         return block.to_vec();
     }
@@ -141,7 +141,7 @@ fn sifted_block(block: &[u8], keep: Keep<'_>) -> Vec<u8> {
     }
 }
 
-/// WebSocket frames (RFC 6455, 5.2). See [`Cut`].
+/// WebSocket frames (RFC 6455, 5.2). See [`MessageSplitter`].
 pub struct Frames {
     /// The client's side: its frames are masked.
     is_masked: bool,
@@ -176,7 +176,7 @@ impl Frames {
         }
     }
 
-    fn sift(&mut self, mut bytes: &[u8], keep: Keep<'_>) -> Vec<u8> {
+    fn sift(&mut self, mut bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         let mut out = Vec::new();
         while !bytes.is_empty() {
             let has_gone = self.has_begun && self.held.is_empty();
@@ -232,7 +232,7 @@ impl Frames {
 }
 
 /// What of the frames of one message goes on.
-fn sifted_frames(frames: Vec<u8>, keep: Keep<'_>) -> Vec<u8> {
+fn sifted_frames(frames: Vec<u8>, keep: AnswerDecision<'_>) -> Vec<u8> {
     let (mut message, mut mask, mut others, mut at) = (Vec::new(), None, Vec::new(), 0);
     while at < frames.len() {
         let mut cursor = Cursor::new(&frames[at..]);
@@ -284,7 +284,7 @@ mod tests {
         None
     }
 
-    fn sift(cut: &mut Cut, bytes: &[u8]) -> String {
+    fn sift(cut: &mut MessageSplitter, bytes: &[u8]) -> String {
         String::from_utf8_lossy(&cut.sift(bytes, &mut none)).into_owned()
     }
 
@@ -324,7 +324,12 @@ mod tests {
 
     /// Passes messages in chunks, looking at some of them only; whatever goes on, and whether each place that was said
     /// to be between messages was one.
-    fn pass(mut cut: Cut, messages: &[Vec<u8>], chunks: &[(usize, bool)], keep: Keep<'_>) -> (Vec<u8>, Vec<usize>) {
+    fn pass(
+        mut cut: MessageSplitter,
+        messages: &[Vec<u8>],
+        chunks: &[(usize, bool)],
+        keep: AnswerDecision<'_>,
+    ) -> (Vec<u8>, Vec<usize>) {
         let (mut out, mut places) = (Vec::new(), Vec::new());
         let (stream, mut turn) = (messages.concat(), chunks.iter().cycle());
         let mut rest = &stream[..];
@@ -364,7 +369,7 @@ mod tests {
     proptest! {
         #[test]
         fn events_pass_byte_for_byte_and_others_fit_in_at_their_ends(events in any_events(), chunks in any_chunks()) {
-            let (out, places) = pass(Cut::Events(Events::default()), &events, &chunks, &mut |it| Some(it.to_vec()));
+            let (out, places) = pass(MessageSplitter::Events(Events::default()), &events, &chunks, &mut |it| Some(it.to_vec()));
             prop_assert_eq!(&out, &events.concat());
             // An empty line more is no event: it may stand on either side.
             let is_end = |at: &usize| [0, 1].iter().any(|more| ends(&events).contains(&(at + more)));
@@ -376,8 +381,8 @@ mod tests {
             (is_masked, messages) in any::<bool>().prop_flat_map(|masked| (Just(masked), any_frames(masked))),
             chunks in any_chunks(),
         ) {
-            let keep: Keep<'_> = &mut |it| Some(it.to_vec());
-            let (out, places) = pass(Cut::Frames(Frames::new(is_masked)), &messages, &chunks, keep);
+            let keep: AnswerDecision<'_> = &mut |it| Some(it.to_vec());
+            let (out, places) = pass(MessageSplitter::Frames(Frames::new(is_masked)), &messages, &chunks, keep);
             prop_assert_eq!(&out, &messages.concat());
             prop_assert!(places.iter().all(|at| *at == 0 || ends(&messages).contains(at)), "{places:?}");
         }
@@ -396,14 +401,14 @@ mod tests {
                 found += 1;
                 None
             };
-            let (out, _) = pass(Cut::Events(Events::default()), &events, &[(length, true)], &mut keep);
+            let (out, _) = pass(MessageSplitter::Events(Events::default()), &events, &[(length, true)], &mut keep);
             prop_assert_eq!((found, memchr::memmem::find(&out, b"mcpreel-")), (wanted, None));
             let mut found = 0;
             let mut keep = |message: &[u8]| {
                 found += usize::from(message == OURS.as_bytes());
                 None
             };
-            let (out, _) = pass(Cut::Frames(Frames::new(is_masked)), &messages, &[(length, true)], &mut keep);
+            let (out, _) = pass(MessageSplitter::Frames(Frames::new(is_masked)), &messages, &[(length, true)], &mut keep);
             let others: Vec<u8> = messages.iter().filter(|it| !is_ours(it)).flatten().copied().collect();
             prop_assert_eq!(out, others);
             prop_assert_eq!(found, messages.iter().filter(|it| is_ours(it)).count());
@@ -422,7 +427,7 @@ mod tests {
 
     #[test]
     fn an_event_that_began_before_anybody_asked_is_let_through() {
-        let mut cut = Cut::Events(Events::default());
+        let mut cut = MessageSplitter::Events(Events::default());
         cut.see(b"data: {\"begun\":1}\r\n");
         assert!(!cut.is_between());
         let ours = format!("\r\ndata: {OURS}\r\n\r\ndata: 2");
@@ -434,7 +439,7 @@ mod tests {
 
     #[test]
     fn what_an_event_says_besides_its_message_stays() {
-        let mut cut = Cut::Events(Events::default());
+        let mut cut = MessageSplitter::Events(Events::default());
         assert_eq!(sift(&mut cut, format!("id: 7\nevent: message\ndata: {OURS}\n\n").as_bytes()), "id: 7\n\n");
         let batch = format!("id: 8\ndata: [1,{OURS}]\n\n");
         let cut_out = cut.sift(batch.as_bytes(), &mut |_| Some(b"[1]".to_vec()));
@@ -444,7 +449,7 @@ mod tests {
     #[test]
     fn after_a_close_or_what_is_no_frame_nothing_is_put_in_and_all_passes() {
         for last in [&b"\x88\x02\x03\xe8"[..], b"\xff\x00"] {
-            let mut cut = Cut::Frames(Frames::new(false));
+            let mut cut = MessageSplitter::Frames(Frames::new(false));
             assert!(cut.is_between());
             let all = [last, &frame(OURS.as_bytes(), None)].concat();
             assert_eq!(cut.sift(&all, &mut none), all);
@@ -454,7 +459,8 @@ mod tests {
 
     #[test]
     fn a_message_is_masked_toward_the_server_only() {
-        let (client, server) = (Cut::Frames(Frames::new(true)), Cut::Frames(Frames::new(false)));
+        let (client, server) =
+            (MessageSplitter::Frames(Frames::new(true)), MessageSplitter::Frames(Frames::new(false)));
         assert_eq!(server.wrap(b"Hello", MASK), b"\x81\x05Hello");
         let masked = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
         assert_eq!(client.wrap(b"Hello", [0x37, 0xfa, 0x21, 0x3d]), masked);

@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// Why a message is not put in, as a sentence fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPut {
+pub enum InjectionFailure {
     /// The stream is over.
     #[error("has ended")]
     Ended,
@@ -27,7 +27,7 @@ pub enum NotPut {
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct Inlet {
+pub struct InjectionQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -44,9 +44,9 @@ struct State {
     reader: Option<Waker>,
 }
 
-impl Inlet {
+impl InjectionQueue {
     /// Puts a message in and waits until it is on its way, up to `deadline`.
-    pub fn put(&self, message: &[u8], deadline: Instant) -> Result<(), NotPut> {
+    pub fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let ticket = self.offer(message)?;
         let mut state = self.lock();
         loop {
@@ -55,8 +55,8 @@ impl Inlet {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let refused = match (state.is_over, left.is_zero()) {
-                (true, _) => NotPut::Ended,
-                (_, true) => NotPut::Late,
+                (true, _) => InjectionFailure::Ended,
+                (_, true) => InjectionFailure::Late,
                 _ => {
                     state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
                     continue;
@@ -71,14 +71,14 @@ impl Inlet {
     }
 
     /// Puts a message in where there is room, and waits for nothing; answers its ticket.
-    pub fn offer(&self, message: &[u8]) -> Result<u64, NotPut> {
+    pub fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
         let mut state = self.lock();
         if state.is_over {
-            return Err(NotPut::Ended);
+            return Err(InjectionFailure::Ended);
         }
         let has_room = state.waiting.len() < MOST_WAITING && state.bytes + message.len() <= MOST_BYTES;
         if !has_room && !state.waiting.is_empty() {
-            return Err(NotPut::Full);
+            return Err(InjectionFailure::Full);
         }
         state.given += 1;
         state.bytes += message.len();
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn next(inlet: &Inlet) -> Option<Vec<u8>> {
+    fn next(inlet: &InjectionQueue) -> Option<Vec<u8>> {
         match inlet.poll_next(&Context::from_waker(Waker::noop())) {
             Poll::Ready(message) => Some(message),
             Poll::Pending => None,
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn who_puts_a_message_in_hears_when_it_is_on_its_way() {
-        let inlet = Inlet::default();
+        let inlet = InjectionQueue::default();
         std::thread::scope(|scope| {
             let put = scope.spawn(|| inlet.put(b"ours", Instant::now() + Duration::from_secs(20)));
             let taken = loop {
@@ -148,25 +148,25 @@ mod tests {
 
     #[test]
     fn what_is_not_taken_in_time_is_taken_back() {
-        let inlet = Inlet::default();
-        assert_eq!(inlet.put(b"late", Instant::now()), Err(NotPut::Late));
+        let inlet = InjectionQueue::default();
+        assert_eq!(inlet.put(b"late", Instant::now()), Err(InjectionFailure::Late));
         assert_eq!(next(&inlet), None);
         inlet.close();
-        assert_eq!(inlet.put(b"x", Instant::now()), Err(NotPut::Ended));
+        assert_eq!(inlet.put(b"x", Instant::now()), Err(InjectionFailure::Ended));
         assert!(!inlet.is_open());
     }
 
     #[test]
     fn what_waits_is_bounded_by_number_and_by_size() {
-        let inlet = Inlet::default();
+        let inlet = InjectionQueue::default();
         for _ in 0..MOST_WAITING {
             inlet.offer(b"x").expect("room");
         }
-        assert_eq!(inlet.offer(b"x"), Err(NotPut::Full));
+        assert_eq!(inlet.offer(b"x"), Err(InjectionFailure::Full));
         while next(&inlet).is_some() {}
         let long = vec![b'x'; MOST_BYTES + 1];
         inlet.offer(&long).expect("one alone has room");
-        assert_eq!(inlet.offer(b"x"), Err(NotPut::Full));
+        assert_eq!(inlet.offer(b"x"), Err(InjectionFailure::Full));
         assert_eq!(next(&inlet).map(|message| message.len()), Some(long.len()));
         inlet.offer(b"x").expect("room again");
     }

@@ -2,7 +2,7 @@
 //! a request of our own to where the server takes them.
 
 use super::body::Reading;
-use super::injection_queue::Inlet;
+use super::injection_queue::InjectionQueue;
 use super::{Exchange, Exchanges, State, text};
 use crate::record::queue::Ready;
 use crate::sessions::control::choose;
@@ -25,9 +25,9 @@ pub struct Endpoint {
 }
 
 /// The way that a message takes which is put in.
-pub enum Way {
+pub enum InjectionRoute {
     /// Between the messages of an open stream.
-    Into(Arc<Inlet>),
+    Into(Arc<InjectionQueue>),
     /// By a request of our own with these headers; to this path and query, or where there are none, to the endpoint.
     Post(HeaderMap, Option<String>),
 }
@@ -41,7 +41,7 @@ impl Exchanges {
     }
 
     /// The session that is meant, and the way of a message to its server or its client.
-    pub(super) fn way(&self, stream: u32, toward: Direction) -> Result<(u32, Way), String> {
+    pub(super) fn way(&self, stream: u32, toward: Direction) -> Result<(u32, InjectionRoute), String> {
         match toward {
             Direction::ClientToServer => {
                 let stream = choose(stream, &self.sessions(), "no client has sent anything yet")?;
@@ -58,21 +58,21 @@ impl Exchanges {
                 // What belongs to no request goes on the stream that a GET opened.
                 inlets.sort_by_key(|(exchange, _)| exchange.method == Method::GET);
                 let (_, inlet) = inlets.pop().ok_or("the client has no event stream open")?;
-                Ok((stream, Way::Into(Arc::clone(inlet))))
+                Ok((stream, InjectionRoute::Into(Arc::clone(inlet))))
             }
         }
     }
 
-    fn way_to_server(&self, stream: u32) -> Result<Way, String> {
+    fn way_to_server(&self, stream: u32) -> Result<InjectionRoute, String> {
         let state = self.lock();
         let mut inlets = state.open_inlets(Direction::ClientToServer);
         if let Some((_, inlet)) = inlets.find(|(exchange, _)| exchange.stream == stream) {
-            return Ok(Way::Into(Arc::clone(inlet)));
+            return Ok(InjectionRoute::Into(Arc::clone(inlet)));
         }
         let headers = state.heads.get(&stream).cloned().ok_or("the session has ended")?;
         let mut of_stream = state.open.values().filter(|exchange| exchange.stream == stream);
         let Some((exchange, endpoint)) = of_stream.find_map(|it| Some((it, it.endpoint.as_ref()?))) else {
-            return Ok(Way::Post(headers, None));
+            return Ok(InjectionRoute::Post(headers, None));
         };
         if let Some(coding) = &exchange.coding {
             return Err(compressed(coding));
@@ -80,11 +80,11 @@ impl Exchanges {
         if !endpoint.is_here {
             return Err("the server wants messages posted to another server; nothing is sent there".to_owned());
         }
-        Ok(Way::Post(headers, Some(endpoint.target.clone())))
+        Ok(InjectionRoute::Post(headers, Some(endpoint.target.clone())))
     }
 
     /// The stream that a client opened to hear what belongs to no request of its own.
-    pub(super) fn listener(&self, stream: u32) -> Option<Arc<Inlet>> {
+    pub(super) fn listener(&self, stream: u32) -> Option<Arc<InjectionQueue>> {
         let state = self.lock();
         let mut inlets = state.open_inlets(Direction::ServerToClient);
         let is_listening = |exchange: &Exchange| exchange.stream == stream && exchange.method == Method::GET;
@@ -114,7 +114,7 @@ impl Exchanges {
 
 impl State {
     /// What messages that go `toward` can be put into.
-    fn open_inlets(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<Inlet>)> {
+    fn open_inlets(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<InjectionQueue>)> {
         let all = self.open.values().filter_map(move |it| Some((it, it.inlets[toward as usize].as_ref()?)));
         all.filter(|(_, inlet)| inlet.is_open())
     }

@@ -2,11 +2,11 @@
 //! headers; one to the client is put between the events of a stream that is open.
 
 use super::Exchanges;
-use super::body::{Piece, Reading};
-use super::injection_route::Way;
+use super::body::{BodyPiece, Reading};
+use super::injection_route::InjectionRoute;
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::record::injectable_writer::peer;
-use crate::sessions::control::{Put, Session};
+use crate::sessions::control::{InjectionProgress, Session};
 use crate::transport::client::http::{Body, HttpClient, full};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
 use http_body_util::BodyExt;
@@ -59,13 +59,19 @@ pub struct HttpSession {
 }
 
 impl Session for HttpSession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], deadline: Instant) -> Result<Put, String> {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
         let put = match self.exchanges.way(stream, toward)? {
-            (_, Way::Into(inlet)) => {
+            (_, InjectionRoute::Into(inlet)) => {
                 let put = inlet.put(message, deadline);
                 put.map_err(|why| format!("the stream toward the {} {why}", peer(toward)))
             }
-            (stream, Way::Post(headers, target)) => {
+            (stream, InjectionRoute::Post(headers, target)) => {
                 let post = Post { stream, headers, place: self.place(target)? };
                 let request = self.request(&post, message)?;
                 let (taken, told) = channel();
@@ -75,7 +81,7 @@ impl Session for HttpSession {
                 told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
             }
         };
-        put.map(|()| Put::Written)
+        put.map(|()| InjectionProgress::Written)
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -135,7 +141,8 @@ impl HttpSession {
         };
         let (head, mut body) = response.into_parts();
         let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let mut heard = Heard { reading: Reading::of(Some(kind), true, None), said: String::new(), asked: Vec::new() };
+        let mut heard =
+            ResponseProgress { reading: Reading::of(Some(kind), true, None), said: String::new(), asked: Vec::new() };
         let failed = !head.status.is_success();
         if !failed {
             let _ = taken.send(Ok(()));
@@ -161,14 +168,14 @@ impl HttpSession {
 
     /// Takes some of a response, or without bytes its end: answers go to who waits for them, all but what the server
     /// asks into the reel.
-    fn hear(&self, stream: u32, heard: &mut Heard, bytes: Option<&[u8]>) {
-        let Heard { reading, said, asked } = heard;
-        let mut see = |piece: Piece<'_>| {
+    fn hear(&self, stream: u32, heard: &mut ResponseProgress, bytes: Option<&[u8]>) {
+        let ResponseProgress { reading, said, asked } = heard;
+        let mut see = |piece: BodyPiece<'_>| {
             let (framing, payload) = match &piece {
-                Piece::Whole(bytes) => (Framing::Whole, &bytes[..]),
-                Piece::Event(block) => (Framing::Sse, &**block),
-                Piece::Block { joined: Some(message), .. } => (Framing::Whole, &message[..]),
-                Piece::Other(_, kept) => {
+                BodyPiece::Whole(bytes) => (Framing::Whole, &bytes[..]),
+                BodyPiece::Event(block) => (Framing::Sse, &**block),
+                BodyPiece::Block { joined: Some(message), .. } => (Framing::Whole, &message[..]),
+                BodyPiece::Other(_, kept) => {
                     *said = String::from_utf8_lossy(kept).into_owned();
                     return;
                 }
@@ -216,7 +223,7 @@ struct Post {
 }
 
 /// What has come of a response.
-struct Heard {
+struct ResponseProgress {
     reading: Reading,
     /// The last text of it, for an error that tells it.
     said: String,

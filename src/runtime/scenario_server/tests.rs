@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 const HEAD: &str = "name: a part\nservers:\n  w: {builtin: {declare: [reminder]}}\n";
 const REMINDS: &str = "  - {server: w, fire: {kind: reminder, body: look, ttlTurns: 1}}\n";
 
-fn part(text: &str) -> Part {
+fn part(text: &str) -> ScenarioServer {
     let scenario = Scenario::read(&format!("{HEAD}{text}")).expect("a scenario");
     let (id, scenario) = scenario.played_by("w").expect("the server");
     let ServerKind::BuiltIn(config) = &scenario.servers[0].kind else { panic!("built in") };
     let config: Config = (**config).clone();
     let make = Box::new(move || Server::new(config.clone()));
-    Part { make, id, player: Player::new(&scenario), has_handshake: true }
+    ScenarioServer { make, id, player: Player::new(&scenario), has_handshake: true }
 }
 
 /// A play under way, and what is told of it.
@@ -25,12 +25,12 @@ struct Stage {
 impl Stage {
     fn open(text: &str) -> Self {
         let ((entering, enters), (tell, told)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-        let tell = move |what: Told<'_>| {
+        let tell = move |what: ScenarioServerEvent<'_>| {
             let what = match what {
-                Told::Waits => "waits",
-                Told::Done(_) => "done",
-                Told::Passes(_, Passing::Closed(by)) => by_name(by),
-                Told::Passes(..) => return,
+                ScenarioServerEvent::Waits => "waits",
+                ScenarioServerEvent::OrderResult(_) => "done",
+                ScenarioServerEvent::Passes(_, SessionTraffic::Closed(by)) => by_name(by),
+                ScenarioServerEvent::Passes(..) => return,
             };
             let _ = tell.send(what);
         };

@@ -15,16 +15,16 @@ expect:
     within: 1h
 ";
 
-fn start() -> (Plays, mpsc::UnboundedReceiver<News>) {
+fn start() -> (ScenarioSessions, mpsc::UnboundedReceiver<ScenarioNotice>) {
     let scenario = Scenario::read(SCENARIO).expect("a scenario");
     let (id, scenario) = scenario.played_by("w").expect("the server");
     let ServerKind::BuiltIn(config) = scenario.servers[0].kind.clone() else { panic!("built in") };
     let begin = move || {
         let config = config.clone();
         let make = Box::new(move || Server::new((*config).clone()));
-        Part { make, id, player: Player::new(&scenario), has_handshake: false }
+        ScenarioServer { make, id, player: Player::new(&scenario), has_handshake: false }
     };
-    Plays::start(Box::new(begin), Arc::new(|_, _| {}))
+    ScenarioSessions::start(Box::new(begin), Arc::new(|_, _| {}))
 }
 
 async fn ask(link: &mut Link, method: &str) -> Incoming {
@@ -36,11 +36,11 @@ async fn ask(link: &mut Link, method: &str) -> Incoming {
 }
 
 /// Which play is over, and whether it passed.
-async fn over(news: &mut mpsc::UnboundedReceiver<News>) -> (usize, bool) {
+async fn over(news: &mut mpsc::UnboundedReceiver<ScenarioNotice>) -> (usize, bool) {
     loop {
         match news.recv().await.expect("news") {
-            News::Over(number, report) => return (number, report.is_passed()),
-            News::Done(_) => {}
+            ScenarioNotice::Over(number, report) => return (number, report.is_passed()),
+            ScenarioNotice::Done(_) => {}
         }
     }
 }

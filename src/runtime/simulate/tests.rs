@@ -13,12 +13,13 @@ struct Played {
 fn play(text: &str) -> Played {
     let scenario = Scenario::read(text).unwrap_or_else(|error| panic!("{error}"));
     let (mut prompts, mut messages) = (Vec::new(), Vec::new());
-    let mut observe = |now: Duration, seen: &Seen<'_>| match seen {
-        Seen::Prompt(prompt) => prompts.push(prompt.to_value().to_string()),
-        Seen::Message { bytes, .. } => messages.push((now, String::from_utf8_lossy(bytes).into_owned())),
+    let mut observe = |now: Duration, seen: &Observation<'_>| match seen {
+        Observation::Prompt(prompt) => prompts.push(prompt.to_value().to_string()),
+        Observation::Message { bytes, .. } => messages.push((now, String::from_utf8_lossy(bytes).into_owned())),
         _ => {}
     };
-    let around = Around { wall_base_ns: 0, model: &mut |prompt| Ok(ModelReply::echo(prompt)), observe: &mut observe };
+    let around =
+        SimulationContext { wall_base_ns: 0, model: &mut |prompt| Ok(ModelReply::echo(prompt)), observe: &mut observe };
     let report = simulate(&scenario, around).unwrap_or_else(|error| panic!("{error}"));
     Played { report, prompts, messages }
 }
@@ -317,8 +318,9 @@ steps:
 #[test]
 fn servers_with_a_time_of_their_own_are_refused() {
     let scenario = Scenario::read("name: x\nservers:\n  a: {command: [cat]}\n").expect("reads");
-    let (mut model, mut observe) = (|prompt: &Prompt| Ok(ModelReply::echo(prompt)), |_: Duration, _: &Seen<'_>| {});
-    let around = Around { wall_base_ns: 0, model: &mut model, observe: &mut observe };
+    let (mut model, mut observe) =
+        (|prompt: &Prompt| Ok(ModelReply::echo(prompt)), |_: Duration, _: &Observation<'_>| {});
+    let around = SimulationContext { wall_base_ns: 0, model: &mut model, observe: &mut observe };
     let error = simulate(&scenario, around).expect_err("refused");
     assert!(error.to_string().starts_with("the server \"a\" (line 3) is not built in"), "{error}");
 }

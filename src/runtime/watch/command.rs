@@ -16,7 +16,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// It ended by itself, with 0.
     pub passed: bool,
     /// How it ended, in words.
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub output: String,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// It could not be started.
     pub fn not_run(why: &dyn fmt::Display) -> Self {
         Self { passed: false, how: format!("could not be started: {why}"), output: String::new() }
@@ -51,7 +51,7 @@ fn is_time(word: &str) -> bool {
 
 /// The command that runs now.
 #[derive(Debug, Default)]
-pub struct Running(Mutex<State>);
+pub struct RunningCommand(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -59,7 +59,7 @@ struct State {
     is_over: bool,
 }
 
-impl Running {
+impl RunningCommand {
     /// Ends it, and whatever is begun later.
     pub fn end(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,14 +83,14 @@ fn kill(group: Option<Pid>) {
 }
 
 /// Runs it in a process group of its own, which is ended with it.
-pub fn run(command: Command, limit: Duration, running: &Running) -> Outcome {
+pub fn run(command: Command, limit: Duration, running: &RunningCommand) -> RunOutcome {
     match try_run(command, limit, running) {
         Ok(outcome) => outcome,
-        Err(error) => Outcome::not_run(&error),
+        Err(error) => RunOutcome::not_run(&error),
     }
 }
 
-fn try_run(mut command: Command, limit: Duration, running: &Running) -> io::Result<Outcome> {
+fn try_run(mut command: Command, limit: Duration, running: &RunningCommand) -> io::Result<RunOutcome> {
     let (said, says) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(says.try_clone()?).stderr(says).process_group(0);
     let mut child = command.spawn()?;
@@ -120,7 +120,7 @@ fn try_run(mut command: Command, limit: Duration, running: &Running) -> io::Resu
     running.set(None);
     let status = status?;
     let how = if is_late { format!("took more than {limit:?} and was ended") } else { told(status) };
-    Ok(Outcome { passed: status.success() && !is_late, how, output: readable(&output.unwrap_or_default()) })
+    Ok(RunOutcome { passed: status.success() && !is_late, how, output: readable(&output.unwrap_or_default()) })
 }
 
 fn told(status: ExitStatus) -> String {
@@ -156,10 +156,10 @@ fn readable(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, limit: Duration) -> Outcome {
+    fn sh(script: &str, limit: Duration) -> RunOutcome {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, limit, &Running::default())
+        run(command, limit, &RunningCommand::default())
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn it_tells_how_a_command_ended_and_the_end_of_what_it_said() {
         let passed = sh("echo one; echo two >&2", LONG);
-        assert_eq!(passed, Outcome { passed: true, how: "passed".into(), output: "one\ntwo\n".into() });
+        assert_eq!(passed, RunOutcome { passed: true, how: "passed".into(), output: "one\ntwo\n".into() });
         assert_eq!(sh("exit 3", LONG).how, "failed with exit code 3");
         assert_eq!(sh("kill -9 $$", LONG).how, "was ended by signal 9");
         let much = sh("yes 0123456789 | head -n 100000; echo last", LONG).output;
         assert!(much.len() <= KEPT && much.ends_with("last\n"), "{}", much.len());
-        let missing = run(Command::new("/there/is/no/such"), LONG, &Running::default());
+        let missing = run(Command::new("/there/is/no/such"), LONG, &RunningCommand::default());
         assert!(!missing.passed && missing.how.starts_with("could not be started"), "{missing:?}");
     }
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_ends_while_it_runs_is_ended() {
-        let running = Running::default();
+        let running = RunningCommand::default();
         running.end();
         let mut command = Command::new("sleep");
         command.arg("600");
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn times_are_no_difference() {
-        let outcome = |output: &str| Outcome { passed: true, how: "passed".into(), output: output.into() };
+        let outcome = |output: &str| RunOutcome { passed: true, how: "passed".into(), output: output.into() };
         for (one, other, is_same) in [
             ("Finished `dev` profile target(s) in 0.05s", "Finished `dev` profile target(s) in 12.31s\n\n", true),
             ("5 passed in 0.03 seconds", "5 passed in 1.25 seconds", true),

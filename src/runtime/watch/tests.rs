@@ -4,7 +4,7 @@ use super::*;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
-fn folder(ignored: &[&str]) -> (TempDir, Arc<Attendant>) {
+fn folder(ignored: &[&str]) -> (TempDir, Arc<IoRunner>) {
     let place = tempfile::tempdir().expect("a folder");
     for name in ["src/deep", "target", ".git"] {
         std::fs::create_dir_all(place.path().join(name)).expect("a folder");
@@ -16,11 +16,11 @@ fn folder(ignored: &[&str]) -> (TempDir, Arc<Attendant>) {
     let folders = vec![Folder::open(place.path(), &ignored).expect("watched")];
     let second = Duration::from_secs(1);
     let options = Options { folders, commands: Vec::new(), quiet: second, every: None, limit: second };
-    let attendant = Prepared::new(options).attendant();
+    let attendant = PreparedWatchers::new(options).attendant();
     (place, attendant)
 }
 
-fn names(attendant: &Attendant) -> Vec<String> {
+fn names(attendant: &IoRunner) -> Vec<String> {
     let listed = attendant.folders[0].list();
     listed.iter().map(|resource| resource["name"].as_str().unwrap_or_default().to_owned()).collect()
 }

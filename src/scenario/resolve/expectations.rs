@@ -3,7 +3,9 @@
 use super::{Resolver, Result, in_words, unknown, way};
 use crate::proposals::REGISTRY;
 use crate::scenario::expect::{Bound, Expectation, Want, WantFact, WantMessage, WantPrompt, WantResult};
-use crate::scenario::format::{ExpectPart, FactPart, KindPart, MessagePart, Place, Placed, PromptPart, ResultPart};
+use crate::scenario::format::{
+    ExpectPart, FactPart, KindPart, MessagePart, Placed, PromptPart, ResultPart, TextPosition,
+};
 use crate::session::filter::Filter;
 use crate::wire::MessageKind;
 
@@ -73,7 +75,7 @@ impl Resolver<'_> {
         Ok(self.expectations.len() - 1)
     }
 
-    fn bound(&self, part: &ExpectPart, place: Place) -> Result<Bound> {
+    fn bound(&self, part: &ExpectPart, place: TextPosition) -> Result<Bound> {
         match (part.times, part.at_least, part.never) {
             (None, None, false) => Ok(Bound::AtLeast(1)),
             (Some(0), None, false) | (None, None, true) => Ok(Bound::Never),
@@ -116,7 +118,7 @@ impl Resolver<'_> {
         Ok((Want::Message(Box::new(want)), format!("message {}", what.trim_start())))
     }
 
-    fn prompt(&self, part: PromptPart, place: Place) -> Result<(Want, String)> {
+    fn prompt(&self, part: PromptPart, place: TextPosition) -> Result<(Want, String)> {
         if let Some(slot) = &part.slot {
             let slots = || REGISTRY.iter().flat_map(|room| room.slots()).map(|slot| slot.name);
             if !slots().chain(["instructions"]).any(|known| known == slot.value) {
@@ -163,10 +165,10 @@ impl Resolver<'_> {
             contains: part.contains,
             data: part.data,
         };
-        Ok((Want::Fact(want), format!("fact {}", what.trim_start())))
+        Ok((Want::HostEvent(want), format!("fact {}", what.trim_start())))
     }
 
-    fn result(&self, part: ResultPart, place: Place) -> Result<(Want, String)> {
+    fn result(&self, part: ResultPart, place: TextPosition) -> Result<(Want, String)> {
         self.pointer(&part.pointer, place)?;
         let what = in_words(&[
             ("at", Some(part.pointer.clone()).filter(|pointer| !pointer.is_empty())),
@@ -178,7 +180,7 @@ impl Resolver<'_> {
         Ok((Want::Result(WantResult { pointer, equals, contains, lacks }), format!("result {what}")))
     }
 
-    fn pointer(&self, pointer: &str, place: Place) -> Result<()> {
+    fn pointer(&self, pointer: &str, place: TextPosition) -> Result<()> {
         if pointer.is_empty() || pointer.starts_with('/') {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
-use crate::proposals::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::proposals::{CapabilityPlace, Descriptor, Observer, Proposal, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 
@@ -27,7 +27,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     schemas: &SCHEMAS,
 };
 
-impl Extension for Bell {
+impl Proposal for Bell {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }

@@ -3,7 +3,7 @@
 //! Header names keep their spelling on both sides, since what passes is recorded as it was.
 
 use super::error_response::TOKEN_ADVICE;
-use super::proxy_connector::Reach;
+use super::proxy_connector::ProxyConnector;
 use super::remote::Remote;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
@@ -171,7 +171,7 @@ impl HttpError {
 /// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as
 /// it should.
 #[derive(Debug)]
-pub enum Seen<'a> {
+pub enum ExchangeEvent<'a> {
     /// Some bytes of the request's body.
     RequestBody(&'a [u8]),
     /// Its body is over; or it broke off, with the reason.
@@ -187,15 +187,15 @@ pub enum Seen<'a> {
 }
 
 /// Sees every exchange, each by a number of its own.
-pub trait Watch: Send + Sync {
+pub trait ExchangeObserver: Send + Sync {
     /// A new exchange on a connection of the client's (numbered by the caller, from 1), with the request's head.
     /// Answers the exchange's number.
     fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
     /// Something passed.
-    fn see(&self, exchange: u32, seen: Seen<'_>);
+    fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
     /// A client's connection is over.
     fn hung_up(&self, connection: u32);
-    /// Whether bodies of requests are to be held back and given to [`Watch::sift`] before they go on.
+    /// Whether bodies of requests are to be held back and given to [`ExchangeObserver::sift`] before they go on.
     fn sifts(&self) -> bool {
         false
     }
@@ -206,14 +206,14 @@ pub trait Watch: Send + Sync {
     }
     /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
     /// passes is seen before it comes there.
-    fn sluice(&self, exchange: u32, direction: Direction) -> Option<Box<dyn Sluice>> {
+    fn sluice(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         let _ = (exchange, direction);
         None
     }
 }
 
 /// One direction of an exchange, made of messages: others can be put between them, and some be taken out.
-pub trait Sluice: Send {
+pub trait BodyFilter: Send {
     /// Takes what comes; answers what goes on now.
     fn pass(&mut self, bytes: Bytes) -> Bytes;
     /// No more comes: what was held back goes on.
@@ -225,13 +225,13 @@ pub trait Sluice: Send {
 /// Speaks HTTP/1.1 to one server, over as many connections as there are exchanges at once.
 #[derive(Clone)]
 pub struct HttpClient {
-    client: Client<HttpsConnector<Reach>, Body>,
-    reach: Reach,
+    client: Client<HttpsConnector<ProxyConnector>, Body>,
+    reach: ProxyConnector,
     tls: Arc<rustls::ClientConfig>,
 }
 
 /// A connection to a server, with or without TLS.
-pub type Stream = MaybeHttpsStream<super::proxy_connector::Reached>;
+pub type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnection>;
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -246,15 +246,18 @@ const IDLE: Duration = Duration::from_secs(4);
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.
     pub fn new(remote: &Remote) -> Result<Self, HttpError> {
-        Self::by(Reach::new, remote)
+        Self::by(ProxyConnector::new, remote)
     }
 
     /// The same past every proxy.
     pub fn straight(remote: &Remote) -> Result<Self, HttpError> {
-        Self::by(Reach::straight, remote)
+        Self::by(ProxyConnector::straight, remote)
     }
 
-    fn by(reach: fn(Duration, Arc<rustls::ClientConfig>) -> Reach, remote: &Remote) -> Result<Self, HttpError> {
+    fn by(
+        reach: fn(Duration, Arc<rustls::ClientConfig>) -> ProxyConnector,
+        remote: &Remote,
+    ) -> Result<Self, HttpError> {
         let tls = Arc::new(super::tls::config(remote)?);
         let reach = reach(CONNECT_TIMEOUT, Arc::clone(&tls));
         let connector = HttpsConnector::from((reach.clone(), Arc::clone(&tls)));
@@ -303,17 +306,17 @@ pub(crate) fn place(uri: &Uri) -> String {
 }
 
 /// A watch that looks away.
-pub struct Unwatched;
+pub struct NoObserver;
 
-impl Watch for Unwatched {
+impl ExchangeObserver for NoObserver {
     fn begin(&self, _connection: u32, _head: &http::request::Parts) -> u32 {
         0
     }
 
-    fn see(&self, _exchange: u32, _seen: Seen<'_>) {}
+    fn see(&self, _exchange: u32, _seen: ExchangeEvent<'_>) {}
 
     fn hung_up(&self, _connection: u32) {}
 }
 
 /// How a watch is shared.
-pub type SharedWatch = Arc<dyn Watch>;
+pub type SharedObserver = Arc<dyn ExchangeObserver>;

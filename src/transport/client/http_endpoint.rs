@@ -2,8 +2,8 @@
 //! read within limits.
 
 use super::error_response::Refusal;
-use super::http::{HttpClient, HttpError, Seen, SharedWatch, Unwatched, empty, full};
-use super::remote::{Remote, Tell, Told};
+use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
+use super::remote::{NoticeCallback, Remote, TransportNotice};
 use crate::wire::MessageLimit;
 use crate::wire::json;
 use crate::wire::sse::{Carried, SseFramer, carried};
@@ -35,20 +35,20 @@ pub struct Endpoint {
     uri: Uri,
     /// The user's own headers; none where others sent us here.
     shared: HeaderMap,
-    watch: SharedWatch,
-    tell: Tell,
+    watch: SharedObserver,
+    tell: NoticeCallback,
 }
 
 impl Endpoint {
     /// The endpoint at the remote's URL. Redirects that are followed are told.
-    pub fn new(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Self, HttpError> {
+    pub fn new(remote: &Remote, tell: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
         let (url, uri) = parse_url(&remote.url)?;
         Ok(Self {
             client: HttpClient::new(remote)?,
             url,
             uri,
             shared: shared_headers(remote)?,
-            watch: watch.unwrap_or_else(|| Arc::new(Unwatched)),
+            watch: watch.unwrap_or_else(|| Arc::new(NoObserver)),
             tell,
         })
     }
@@ -77,9 +77,9 @@ impl Endpoint {
     pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
         let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
         if let Some(body) = &body {
-            exchange.see(Seen::RequestBody(body));
+            exchange.see(ExchangeEvent::RequestBody(body));
         }
-        exchange.see(Seen::RequestEnd(None));
+        exchange.see(ExchangeEvent::RequestEnd(None));
         match self.ask_on(&method, headers, body, &exchange).await {
             Ok((endpoint, head, body)) => Ok(Answer { head, endpoint, body, exchange }),
             Err(error) => {
@@ -101,12 +101,15 @@ impl Endpoint {
             let parts = here.request(method, headers);
             let sent = body.clone().map_or_else(empty, full);
             let (head, answered) = here.client.send(Request::from_parts(parts, sent)).await?.into_parts();
-            exchange.see(Seen::Response(&head));
+            exchange.see(ExchangeEvent::Response(&head));
             let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
             let next = here.elsewhere(location)?;
             // Which of them gets the user's tokens is good to know.
             let kept = if next.shared.len() == here.shared.len() { "" } else { ", without your headers" };
-            (self.tell)(Told::Step(&format!("{method} → {}; following it to {}{kept}", head.status, next.url)));
+            (self.tell)(TransportNotice::Step(&format!(
+                "{method} → {}; following it to {}{kept}",
+                head.status, next.url
+            )));
             let _ = Limited::new(answered, REDIRECT_LIMIT).collect().await;
             here = next;
         }
@@ -208,23 +211,23 @@ pub fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
 
 /// Tells the watch of one exchange, of its end too where it is given up.
 struct Exchange {
-    watch: SharedWatch,
+    watch: SharedObserver,
     number: u32,
     is_over: bool,
 }
 
 impl Exchange {
-    fn begin(watch: &SharedWatch, head: &request::Parts) -> Self {
+    fn begin(watch: &SharedObserver, head: &request::Parts) -> Self {
         Self { number: watch.begin(CONNECTION, head), watch: Arc::clone(watch), is_over: false }
     }
 
-    fn see(&self, seen: Seen<'_>) {
+    fn see(&self, seen: ExchangeEvent<'_>) {
         self.watch.see(self.number, seen);
     }
 
     fn end(&mut self, reason: Option<&str>) {
         if !std::mem::replace(&mut self.is_over, true) {
-            self.see(Seen::ResponseEnd(reason));
+            self.see(ExchangeEvent::ResponseEnd(reason));
         }
     }
 }
@@ -282,7 +285,7 @@ impl Answer {
                 }
                 Some(Ok(frame)) => {
                     let Ok(bytes) = frame.into_data() else { continue };
-                    self.exchange.see(Seen::ResponseBody(&bytes));
+                    self.exchange.see(ExchangeEvent::ResponseBody(&bytes));
                     return Ok(Some(bytes));
                 }
             }

@@ -23,7 +23,7 @@ const SOCKS_PORT: u16 = 1080;
 
 /// Connects to hosts.
 #[derive(Clone)]
-pub struct Reach {
+pub struct ProxyConnector {
     tcp: HttpConnector,
     /// For proxies that are themselves reached by https.
     tls: Arc<rustls::ClientConfig>,
@@ -31,7 +31,7 @@ pub struct Reach {
     tunnel_always: bool,
 }
 
-impl Reach {
+impl ProxyConnector {
     /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); a connection may
     /// take so long to come about. A proxy's certificate is checked as a server's is.
     pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
@@ -65,21 +65,21 @@ impl Reach {
 }
 
 /// A connection, with TLS only where that is the way to the proxy.
-type Way = MaybeHttpsStream<TokioIo<TcpStream>>;
+type ProxyStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// A connection to a host, or to a proxy on the way.
-pub struct Reached {
-    stream: Way,
+pub struct ProxiedConnection {
+    stream: ProxyStream,
     /// The other end is a proxy that wants whole URLs.
     forwards: bool,
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-impl Service<Uri> for Reach {
-    type Response = Reached;
+impl Service<Uri> for ProxyConnector {
+    type Response = ProxiedConnection;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Reached, BoxError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<ProxiedConnection, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.tcp.poll_ready(context).map_err(Into::into)
@@ -89,7 +89,7 @@ impl Service<Uri> for Reach {
         let Some(proxy) = self.proxies.intercept(&uri) else {
             let mut tcp = self.tcp.clone();
             return Box::pin(async move {
-                Ok(Reached { stream: MaybeHttpsStream::Http(tcp.call(uri).await?), forwards: false })
+                Ok(ProxiedConnection { stream: MaybeHttpsStream::Http(tcp.call(uri).await?), forwards: false })
             });
         };
         let reach = self.clone();
@@ -112,13 +112,13 @@ fn place(proxy: &Uri) -> String {
     }
 }
 
-impl Reach {
-    async fn through(self, proxy: &Intercept, uri: Uri) -> Result<Reached, BoxError> {
+impl ProxyConnector {
+    async fn through(self, proxy: &Intercept, uri: Uri) -> Result<ProxiedConnection, BoxError> {
         let is_plain = uri.scheme_str() == Some("http");
         let uri = with_port(&uri, if is_plain { 80 } else { 443 })?;
         let scheme = proxy.uri().scheme_str().unwrap_or_default();
         if scheme.starts_with("socks") {
-            return Ok(Reached {
+            return Ok(ProxiedConnection {
                 stream: MaybeHttpsStream::Http(self.socks(proxy, scheme, uri).await?),
                 forwards: false,
             });
@@ -134,7 +134,7 @@ impl Reach {
             }
             tunnel.call(uri).await?
         };
-        Ok(Reached { stream, forwards })
+        Ok(ProxiedConnection { stream, forwards })
     }
 
     /// SOCKS, as the scheme's last letter says: with `socks5h` and `socks4a` the proxy looks the host's name up.
@@ -162,13 +162,13 @@ fn with_port(uri: &Uri, port: u16) -> Result<Uri, BoxError> {
     Ok(Uri::from_parts(parts)?)
 }
 
-impl Connection for Reached {
+impl Connection for ProxiedConnection {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.forwards)
     }
 }
 
-impl Read for Reached {
+impl Read for ProxiedConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -178,7 +178,7 @@ impl Read for Reached {
     }
 }
 
-impl Write for Reached {
+impl Write for ProxiedConnection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

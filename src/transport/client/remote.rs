@@ -4,7 +4,7 @@ use super::http::HttpError;
 use super::{http, streamable, websocket};
 use crate::transport::link::Link;
 use crate::transport::local::lines;
-use crate::transport::local::stdio::Onlooker;
+use crate::transport::local::stdio::ByteObserver;
 use crate::wire::MessageLimit;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub enum Carrier {
 
 /// What a transport has to tell its user while it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum TransportNotice<'a> {
     /// A step on the way.
     Step(&'a str),
     /// Something went wrong that fails no request.
@@ -49,17 +49,17 @@ pub enum Told<'a> {
 }
 
 /// Whom it tells.
-pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+pub type NoticeCallback = Arc<dyn Fn(TransportNotice<'_>) + Send + Sync>;
 
 /// Who looks on.
 #[derive(Clone, Default)]
-pub struct Onlookers {
+pub struct Observers {
     /// Sees HTTP exchanges.
-    pub exchanges: Option<http::SharedWatch>,
+    pub exchanges: Option<http::SharedObserver>,
     /// Sees the bytes of lines.
-    pub bytes: Option<Onlooker>,
+    pub bytes: Option<ByteObserver>,
     /// Sees the messages of a WebSocket.
-    pub frames: Option<websocket::Onlooker>,
+    pub frames: Option<websocket::MessageObserver>,
 }
 
 impl Remote {
@@ -92,7 +92,7 @@ impl Remote {
 
     /// Attaches to the server. Must be called within a tokio runtime. Over HTTP nothing is connected yet: what fails
     /// there fails with the first request.
-    pub async fn attach(&self, tell: Tell, onlookers: Onlookers) -> Result<Link, HttpError> {
+    pub async fn attach(&self, tell: NoticeCallback, onlookers: Observers) -> Result<Link, HttpError> {
         match self.carrier()? {
             Carrier::Http => streamable::attach(self, tell, onlookers.exchanges),
             Carrier::WebSocket => websocket::connect(self, tell, onlookers.frames).await,

@@ -6,9 +6,9 @@
 mod older;
 
 use super::error_response::{Refusal, in_words};
-use super::http::{HttpError, SharedWatch};
+use super::http::{HttpError, SharedObserver};
 use super::http_endpoint::{Answer, Endpoint, Events, NoEvent};
-use super::remote::{Remote, Tell, Told};
+use super::remote::{NoticeCallback, Remote, TransportNotice};
 use crate::protocol::errors;
 use crate::protocol::http::{self, ToolMarks};
 use crate::transport::budget::{Receiver, Sender};
@@ -52,7 +52,7 @@ const REFUSAL_LIMIT: MessageLimit = MessageLimit::of_bytes(1 << 20);
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
-pub fn attach(remote: &Remote, tell: Tell, watch: Option<SharedWatch>) -> Result<Link, HttpError> {
+pub fn attach(remote: &Remote, tell: NoticeCallback, watch: Option<SharedObserver>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
     let endpoint = Endpoint::new(remote, Arc::clone(&tell), watch)?;
     let client = Client { endpoint, incoming, limit: remote.limit, tell, state: Mutex::default() };
@@ -205,13 +205,13 @@ struct Client {
     incoming: Sender<Incoming>,
     /// The longest message that is taken.
     limit: MessageLimit,
-    tell: Tell,
+    tell: NoticeCallback,
     state: Mutex<State>,
 }
 
 /// Where a stream of events has got to.
 #[derive(Default)]
-struct Place {
+struct StreamPosition {
     last: Option<String>,
     retry: Option<Duration>,
 }
@@ -240,7 +240,7 @@ impl Client {
     }
 
     fn step(&self, text: impl AsRef<str>) {
-        (self.tell)(Told::Step(text.as_ref()));
+        (self.tell)(TransportNotice::Step(text.as_ref()));
     }
 
     /// Starts one message on its way. Requests do not wait for each other; what comes after a notification or an answer
@@ -371,7 +371,7 @@ impl Client {
         // After a probe that an older server refused, there is nothing to be done about that.
         let goes_on = call.method == "server/discover" && failure.may_be_older();
         if let Some(advice) = failure.advice.as_ref().filter(|_| !goes_on) {
-            (self.tell)(Told::Advice(advice));
+            (self.tell)(TransportNotice::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
         let Failure { reason, refusal, session_over, .. } = failure;
@@ -472,7 +472,7 @@ impl Client {
 
     /// Reads a stream of events to its end, and again where it was resumed; without a call, the GET stream.
     async fn follow(&self, mut answer: Answer, call: Option<&Call>) -> Result<(), Failure> {
-        let mut place = Place::default();
+        let mut place = StreamPosition::default();
         let mut fruitless = 0;
         let mut answered = false;
         loop {
@@ -499,7 +499,13 @@ impl Client {
     }
 
     /// Passes on the messages of a stream, and tells how it ended.
-    async fn hear(&self, mut events: Events, call: Option<&Call>, place: &mut Place, answered: &mut bool) -> NoEvent {
+    async fn hear(
+        &self,
+        mut events: Events,
+        call: Option<&Call>,
+        place: &mut StreamPosition,
+        answered: &mut bool,
+    ) -> NoEvent {
         loop {
             let block = match events.next().await {
                 Ok(block) => block,
@@ -583,7 +589,7 @@ impl Client {
             Ok(answer) => self.refused(answer, &call.method, &call.headers).await,
             Err(error) => error.into(),
         };
-        (self.tell)(Told::Trouble(&failure.reason));
+        (self.tell)(TransportNotice::Trouble(&failure.reason));
         if let Some(refusal) = failure.refusal {
             // Words of the server's own, to a message that names no request.
             let lost = Undelivered { reason: failure.reason, refusal: Some(refusal), ..Undelivered::default() };

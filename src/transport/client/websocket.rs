@@ -4,8 +4,8 @@
 use super::error_response::Refusal;
 use super::http::{Body, HttpClient, HttpError, empty};
 use super::http_endpoint::shared_headers;
-use super::remote::{Remote, Tell, Told};
-use crate::transport::budget::{Intake, Receiver, Sender, Share};
+use super::remote::{NoticeCallback, Remote, TransportNotice};
+use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::wire::Direction;
 use crate::wire::MessageLimit;
@@ -35,7 +35,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// Sees every message that passes; `None` tells that the direction ended.
-pub type Onlooker = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
+pub type MessageObserver = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
 
 /// What carries frames.
 trait Bytes: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -55,19 +55,23 @@ const OPENING: Duration = Duration::from_secs(10);
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// Connects to a server at a `ws(s)` URL.
-pub async fn connect(remote: &Remote, tell: Tell, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
+pub async fn connect(
+    remote: &Remote,
+    tell: NoticeCallback,
+    onlooker: Option<MessageObserver>,
+) -> Result<Link, HttpError> {
     let socket = match open(remote, true).await? {
         Some(socket) => socket,
         None => {
-            tell(Told::Step("the server does not know the sub-protocol mcp; connecting without one"));
+            tell(TransportNotice::Step("the server does not know the sub-protocol mcp; connecting without one"));
             open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
         }
     };
-    let bounds = Bounds { why: Intake::of_server(remote.limit).exceeded(), meter: Meter::default() };
+    let bounds = Bounds { why: IntakeLimits::of_server(remote.limit).exceeded(), meter: Meter::default() };
     Ok(carry(socket, bounds, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
 }
 
-fn carry(socket: Socket<impl Bytes>, bounds: Bounds, tell: Tell, onlooker: Onlooker) -> Link {
+fn carry(socket: Socket<impl Bytes>, bounds: Bounds, tell: NoticeCallback, onlooker: MessageObserver) -> Link {
     let (link, Served { outgoing, incoming }) = Link::served();
     let (sink, stream) = socket.split();
     let sink = Arc::new(Mutex::new(sink));
@@ -113,7 +117,7 @@ pub(crate) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str
 }
 
 /// The link to a client whose WebSocket was accepted; a closed one where the connection did not become one.
-pub(crate) async fn served(upgrade: OnUpgrade, intake: Intake) -> Link {
+pub(crate) async fn served(upgrade: OnUpgrade, intake: IntakeLimits) -> Link {
     let Ok(Ok(upgraded)) = timeout(OPENING, upgrade).await else { return Link::served().0 };
     let (limits, why) = (limits(intake.limit), intake.exceeded());
     let meter = Meter(Some(Arc::new(StdMutex::new((intake.share, 0)))));
@@ -130,7 +134,7 @@ fn limits(limit: MessageLimit) -> WebSocketConfig {
 
 /// Counts what one of a listener's clients sent since its last whole message.
 #[derive(Clone, Default)]
-struct Meter(Option<Arc<StdMutex<(Share, usize)>>>);
+struct Meter(Option<Arc<StdMutex<(BudgetPermit, usize)>>>);
 
 impl Meter {
     /// Takes more bytes in; false where the listener's clients hold too many.
@@ -174,7 +178,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         let is_taken = self.meter.add(buffer.filled().len() - before);
-        Poll::Ready(if is_taken { Ok(()) } else { Err(io::Error::other(Share::SPENT)) })
+        Poll::Ready(if is_taken { Ok(()) } else { Err(io::Error::other(BudgetPermit::SPENT)) })
     }
 }
 
@@ -230,7 +234,7 @@ fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
 
 type Sink<S> = Arc<Mutex<SplitSink<Socket<S>, Message>>>;
 
-async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooker: Onlooker) {
+async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooker: MessageObserver) {
     while let Some(message) = outgoing.recv().await {
         onlooker(Direction::ClientToServer, Some(&message));
         let frame = match String::from_utf8(message) {
@@ -259,8 +263,8 @@ struct Reader<S> {
     /// How many bytes of such answers may still be on their way.
     owed: usize,
     bounds: Bounds,
-    tell: Tell,
-    onlooker: Onlooker,
+    tell: NoticeCallback,
+    onlooker: MessageObserver,
 }
 
 impl<S: Bytes> Reader<S> {
@@ -302,7 +306,7 @@ impl<S: Bytes> Reader<S> {
             }
         };
         if let Some(ended) = ended {
-            (self.tell)(Told::Advice(&ended));
+            (self.tell)(TransportNotice::Advice(&ended));
         }
         (self.onlooker)(Direction::ServerToClient, None);
         let is_usable = failed.is_none();

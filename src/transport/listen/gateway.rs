@@ -10,7 +10,7 @@ use super::origin_check::{Access, is_json};
 use super::proxy::{self, serve_connection};
 use super::request_body;
 use crate::protocol::revision::{Era, Revision, meta};
-use crate::transport::budget::{Budget, Intake};
+use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{Body, BodyError, full};
 use crate::transport::link::Link;
 use crate::wire::MessageLimit;
@@ -24,7 +24,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
-use session::{Guard, Posted, Session};
+use session::{PostGuard, Posted, Session};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
@@ -32,7 +32,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use streams::{Event, Said};
+use streams::{Event, StreamMessage};
 use tokio::net::{TcpListener, UnixListener};
 
 const SESSION: &str = "mcp-session-id";
@@ -129,8 +129,8 @@ impl Gateway {
     }
 
     /// What is taken from one more client.
-    fn intake(&self) -> Intake {
-        Intake::of_client(self.limit, &self.budget)
+    fn intake(&self) -> IntakeLimits {
+        IntakeLimits::of_client(self.limit, &self.budget)
     }
 
     /// Serves connections for ever.
@@ -273,7 +273,7 @@ impl Gateway {
         self: &Arc<Self>,
         headers: &HeaderMap,
         message: Vec<u8>,
-        intake: Intake,
+        intake: IntakeLimits,
     ) -> Result<Response<Body>, Refusal> {
         let envelope = Envelope::scan(&message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
@@ -320,7 +320,7 @@ impl Gateway {
         session: &Arc<Session>,
         message: Vec<u8>,
         headers: &HeaderMap,
-        intake: Intake,
+        intake: IntakeLimits,
     ) -> Result<Response<Body>, Refusal> {
         let gone = || plain(StatusCode::BAD_GATEWAY, "the server behind this gateway has ended");
         let is_batch = Envelope::scan(&message).kind == MessageKind::Batch;
@@ -495,7 +495,7 @@ struct Answer {
 
 /// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them
 /// has no way to the client. `None` where they do not come.
-async fn answers(said: &mut Said, is_batch: bool) -> Option<Answer> {
+async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<Answer> {
     let mut all: Vec<Bytes> = Vec::new();
     while let Some(event) = said.recv().await {
         match event.is_answer() {
@@ -543,9 +543,9 @@ fn cut_off() -> Response<Body> {
 struct Stream {
     primes: bool,
     is_resumable: bool,
-    said: Said,
+    said: StreamMessage,
     /// Kept until the stream is over.
-    guard: Option<Guard>,
+    guard: Option<PostGuard>,
 }
 
 impl Stream {

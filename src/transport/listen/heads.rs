@@ -19,7 +19,7 @@ const LINE_KEPT: usize = 256;
 /// Follows the requests of one connection.
 #[derive(Debug, Default)]
 pub struct Heads {
-    place: Place,
+    place: ParsePlace,
     line: Vec<u8>,
     /// What the head that is being read says of its body.
     length: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Heads {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ParsePlace {
     /// The first line of a request, or empty lines before it.
     #[default]
     Start,
@@ -53,16 +53,16 @@ impl Heads {
 
     /// Follows the next bytes of the connection.
     pub fn take(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && self.place != Place::Lost {
-            if let Place::Body(left) | Place::ChunkBody(left) = self.place {
+        while !bytes.is_empty() && self.place != ParsePlace::Lost {
+            if let ParsePlace::Body(left) | ParsePlace::ChunkBody(left) = self.place {
                 let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
                 bytes = &bytes[taken..];
                 let left = left - taken as u64;
                 self.place = match self.place {
-                    Place::Body(_) if left == 0 => Place::Start,
-                    Place::Body(_) => Place::Body(left),
-                    _ if left == 0 => Place::Chunk,
-                    _ => Place::ChunkBody(left),
+                    ParsePlace::Body(_) if left == 0 => ParsePlace::Start,
+                    ParsePlace::Body(_) => ParsePlace::Body(left),
+                    _ if left == 0 => ParsePlace::Chunk,
+                    _ => ParsePlace::ChunkBody(left),
                 };
                 continue;
             }
@@ -82,52 +82,52 @@ impl Heads {
 
     fn end_of_line(&mut self, line: &[u8]) {
         self.place = match self.place {
-            Place::Start if line.is_empty() => Place::Start,
-            Place::Start => {
+            ParsePlace::Start if line.is_empty() => ParsePlace::Start,
+            ParsePlace::Start => {
                 (self.length, self.is_chunked) = (None, false);
-                Place::Head
+                ParsePlace::Head
             }
-            Place::Head if line.is_empty() => {
+            ParsePlace::Head if line.is_empty() => {
                 self.is_ambiguous |= self.is_chunked && self.length.is_some();
                 match self.length {
-                    _ if self.is_chunked => Place::Chunk,
-                    None | Some(0) => Place::Start,
-                    Some(length) => Place::Body(length),
+                    _ if self.is_chunked => ParsePlace::Chunk,
+                    None | Some(0) => ParsePlace::Start,
+                    Some(length) => ParsePlace::Body(length),
                 }
             }
-            Place::Head => self.header(line),
-            Place::Chunk => {
+            ParsePlace::Head => self.header(line),
+            ParsePlace::Chunk => {
                 let size = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
                 match std::str::from_utf8(size).ok().and_then(|size| u64::from_str_radix(size, 16).ok()) {
-                    Some(0) => Place::Trailers,
-                    Some(size) => size.checked_add(2).map_or(Place::Lost, Place::ChunkBody),
-                    None => Place::Lost,
+                    Some(0) => ParsePlace::Trailers,
+                    Some(size) => size.checked_add(2).map_or(ParsePlace::Lost, ParsePlace::ChunkBody),
+                    None => ParsePlace::Lost,
                 }
             }
-            Place::Trailers if line.is_empty() => Place::Start,
+            ParsePlace::Trailers if line.is_empty() => ParsePlace::Start,
             other => other,
         };
-        self.is_ambiguous |= self.place == Place::Lost;
+        self.is_ambiguous |= self.place == ParsePlace::Lost;
     }
 
-    fn header(&mut self, line: &[u8]) -> Place {
-        let Some(colon) = memchr::memchr(b':', line) else { return Place::Head };
+    fn header(&mut self, line: &[u8]) -> ParsePlace {
+        let Some(colon) = memchr::memchr(b':', line) else { return ParsePlace::Head };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
             self.is_chunked = true;
         } else if name.eq_ignore_ascii_case(b"content-length") {
             let Some(length) = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok()) else {
-                return Place::Lost;
+                return ParsePlace::Lost;
             };
             self.length = Some(length);
         }
-        Place::Head
+        ParsePlace::Head
     }
 }
 
 /// What is known of a connection's requests, for who answers them.
 #[derive(Clone, Debug, Default)]
-pub struct Known(Arc<Flags>);
+pub struct ConnectionFacts(Arc<Flags>);
 
 #[derive(Debug, Default)]
 struct Flags {
@@ -135,7 +135,7 @@ struct Flags {
     is_over: AtomicBool,
 }
 
-impl Known {
+impl ConnectionFacts {
     /// Whether a request was met whose length is not certain: nothing behind it on this connection can be trusted.
     pub fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous.load(Ordering::Acquire)
@@ -151,13 +151,13 @@ impl Known {
 pub struct Watched<S> {
     stream: S,
     heads: Heads,
-    known: Known,
+    known: ConnectionFacts,
 }
 
 impl<S> Watched<S> {
     /// Looks at what is read from a stream.
-    pub fn new(stream: S) -> (Self, Known) {
-        let known = Known::default();
+    pub fn new(stream: S) -> (Self, ConnectionFacts) {
+        let known = ConnectionFacts::default();
         (Self { stream, heads: Heads::default(), known: known.clone() }, known)
     }
 }
@@ -225,7 +225,7 @@ mod tests {
         let all = [PLAIN, CHUNKED, EMPTY, CHUNKED, PLAIN, EMPTY].concat();
         for cuts in 1..all.len() {
             let heads = heads(all.as_bytes(), cuts);
-            assert_eq!((heads.place, heads.is_ambiguous), (Place::Start, false), "in pieces of {cuts}");
+            assert_eq!((heads.place, heads.is_ambiguous), (ParsePlace::Start, false), "in pieces of {cuts}");
         }
     }
 

@@ -4,7 +4,7 @@
 use super::origin_check::{Access, is_json};
 use super::proxy::{accept, serve_connection};
 use super::request_body::{self, BodyFault};
-use crate::transport::budget::{Budget, Intake};
+use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{Body, full};
 use crate::wire::MessageLimit;
 use hyper::body::{Bytes, Incoming};
@@ -27,12 +27,12 @@ pub struct Post {
 }
 
 /// A status of HTTP, and a JSON body.
-pub type Reply = (u16, Value);
+pub type JsonReply = (u16, Value);
 /// Takes posts.
-pub type Take = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = Reply> + Send>> + Send + Sync>;
+pub type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = JsonReply> + Send>> + Send + Sync>;
 
 /// Serves for ever. Bodies end at `most` bytes.
-pub async fn serve(listener: TcpListener, most: usize, take: Take) {
+pub async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
     let most = MessageLimit::of_bytes(most);
     let limits = Arc::new((most, Budget::new(most)));
     accept(
@@ -49,7 +49,11 @@ pub async fn serve(listener: TcpListener, most: usize, take: Take) {
     .await;
 }
 
-async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<Budget>), take: &Take) -> Reply {
+async fn answer(
+    request: Request<Incoming>,
+    (most, budget): &(MessageLimit, Arc<Budget>),
+    take: &PostHandler,
+) -> JsonReply {
     let (head, body) = request.into_parts();
     if let Err((status, why)) = Access::default().check(&head) {
         // What lets more in elsewhere is no option here.
@@ -61,7 +65,7 @@ async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<
     if !is_json(&head.headers) {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
     }
-    let mut intake = Intake::of_client(*most, budget);
+    let mut intake = IntakeLimits::of_client(*most, budget);
     match request_body::read(body, &mut intake).await {
         Err(BodyFault::TooLong) => {
             refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} B", most.bytes()))
@@ -71,11 +75,11 @@ async fn answer(request: Request<Incoming>, (most, budget): &(MessageLimit, Arc<
     }
 }
 
-fn refuse(status: StatusCode, why: &str) -> Reply {
+fn refuse(status: StatusCode, why: &str) -> JsonReply {
     (status.as_u16(), json!({"error": why}))
 }
 
-fn respond((status, body): Reply) -> Response<Body> {
+fn respond((status, body): JsonReply) -> Response<Body> {
     let mut response = Response::new(full(format!("{body}\n")));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

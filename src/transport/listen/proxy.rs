@@ -5,7 +5,8 @@ use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
 use super::upstream::Upstream;
 use crate::transport::client::http::{
-    Body, BodyError, HEAD_LIMIT, HttpClient, HttpError, MOST_HEADERS, Seen, SharedWatch, Sluice, empty, full,
+    Body, BodyError, BodyFilter, ExchangeEvent, HEAD_LIMIT, HttpClient, HttpError, MOST_HEADERS, SharedObserver, empty,
+    full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::remote::Remote;
@@ -48,12 +49,12 @@ pub struct Proxy {
     headers: HeaderMap,
     access: Access,
     body_limit: u64,
-    watch: SharedWatch,
+    watch: SharedObserver,
 }
 
 impl Proxy {
     /// A proxy in front of `remote`. Bodies of requests above `body_limit` bytes are refused.
-    pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedWatch) -> Result<Self, HttpError> {
+    pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedObserver) -> Result<Self, HttpError> {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
         let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
@@ -138,7 +139,7 @@ impl Proxy {
         };
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
-        passage.see(Seen::Response(&head));
+        passage.see(ExchangeEvent::Response(&head));
         strip(&mut head.headers);
         self.turn_to_client(&mut head.headers, own_host.as_ref());
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
@@ -293,7 +294,7 @@ fn strip(headers: &mut HeaderMap) {
 
 /// A client's connection, whatever protocol is spoken on it: gone once nobody carries anything over it.
 struct Line {
-    watch: SharedWatch,
+    watch: SharedObserver,
     connection: u32,
 }
 
@@ -305,13 +306,13 @@ impl Drop for Line {
 
 /// One exchange on its way through. Dropped before an answer is on its way, it tells that the client hung up.
 struct Passage {
-    watch: SharedWatch,
+    watch: SharedObserver,
     exchange: u32,
     answered: bool,
 }
 
 impl Passage {
-    fn see(&self, seen: Seen<'_>) {
+    fn see(&self, seen: ExchangeEvent<'_>) {
         self.watch.see(self.exchange, seen);
     }
 
@@ -322,7 +323,7 @@ impl Passage {
 
     fn answer(&mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answered = true;
-        self.see(Seen::Refused(status, reason));
+        self.see(ExchangeEvent::Refused(status, reason));
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
         *response.status_mut() = status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -335,8 +336,8 @@ impl Passage {
         match Limited::new(body, limit).collect().await {
             Ok(collected) => {
                 let bytes = collected.to_bytes();
-                self.see(Seen::RequestBody(&bytes));
-                self.see(Seen::RequestEnd(None));
+                self.see(ExchangeEvent::RequestBody(&bytes));
+                self.see(ExchangeEvent::RequestEnd(None));
                 Ok(self.watch.sift(self.exchange, bytes))
             }
             Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
@@ -347,13 +348,13 @@ impl Passage {
     fn keep(mut self) -> Response<Body> {
         self.answered = true;
         // That it was taken out is told by its mark.
-        self.see(Seen::ResponseEnd(None));
+        self.see(ExchangeEvent::ResponseEnd(None));
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         response
     }
 
-    fn tee(&self, body: Incoming, direction: Direction, limit: u64, sluice: Option<Box<dyn Sluice>>) -> Body {
+    fn tee(&self, body: Incoming, direction: Direction, limit: u64, sluice: Option<Box<dyn BodyFilter>>) -> Body {
         let watch = Arc::clone(&self.watch);
         let exchange = self.exchange;
         let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, sluice };
@@ -367,7 +368,7 @@ impl Passage {
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.see(Seen::ResponseEnd(Some("the client hung up before the response")));
+            self.see(ExchangeEvent::ResponseEnd(Some("the client hung up before the response")));
         }
     }
 }
@@ -375,14 +376,14 @@ impl Drop for Passage {
 /// A body that is seen as it passes.
 struct Tee {
     body: Incoming,
-    watch: SharedWatch,
+    watch: SharedObserver,
     exchange: u32,
     direction: Direction,
     passed: u64,
     limit: u64,
     ended: bool,
     /// What has a say in what goes on.
-    sluice: Option<Box<dyn Sluice>>,
+    sluice: Option<Box<dyn BodyFilter>>,
 }
 
 impl Tee {
@@ -391,8 +392,8 @@ impl Tee {
             self.watch.see(
                 self.exchange,
                 match self.direction {
-                    Direction::ClientToServer => Seen::RequestEnd(reason),
-                    Direction::ServerToClient => Seen::ResponseEnd(reason),
+                    Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
+                    Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
                 },
             );
         }
@@ -408,10 +409,10 @@ impl Tee {
     }
 }
 
-fn seen(direction: Direction, bytes: &[u8]) -> Seen<'_> {
+fn seen(direction: Direction, bytes: &[u8]) -> ExchangeEvent<'_> {
     match direction {
-        Direction::ClientToServer => Seen::RequestBody(bytes),
-        Direction::ServerToClient => Seen::ResponseBody(bytes),
+        Direction::ClientToServer => ExchangeEvent::RequestBody(bytes),
+        Direction::ServerToClient => ExchangeEvent::ResponseBody(bytes),
     }
 }
 
@@ -483,7 +484,7 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
     passage.answered = true;
     let (client, server) = match tokio::try_join!(from_client, to_server) {
         Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
-        Err(error) => return passage.see(Seen::ResponseEnd(Some(&error_chain(&error)))),
+        Err(error) => return passage.see(ExchangeEvent::ResponseEnd(Some(&error_chain(&error)))),
     };
     let (client_read, client_write) = tokio::io::split(client);
     let (server_read, server_write) = tokio::io::split(server);
@@ -491,8 +492,8 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
         carry(client_read, server_write, Direction::ClientToServer, &passage),
         carry(server_read, client_write, Direction::ServerToClient, &passage),
     );
-    passage.see(Seen::RequestEnd(up.as_deref()));
-    passage.see(Seen::ResponseEnd(down.as_deref()));
+    passage.see(ExchangeEvent::RequestEnd(up.as_deref()));
+    passage.see(ExchangeEvent::ResponseEnd(down.as_deref()));
     drop(line);
 }
 
@@ -532,7 +533,7 @@ async fn carry(
 }
 
 /// What is put in next.
-async fn inserted(sluice: &mut Option<Box<dyn Sluice>>) -> Bytes {
+async fn inserted(sluice: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
     match sluice {
         Some(sluice) => std::future::poll_fn(|context| sluice.poll_insert(context)).await,
         None => std::future::pending().await,

@@ -1,6 +1,6 @@
 //! The body of a request, read whole: up to a length, within what all clients may hold, and not for ever.
 
-use crate::transport::budget::{Intake, Share};
+use crate::transport::budget::{BudgetPermit, IntakeLimits};
 use crate::wire::text::error_chain;
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -39,10 +39,10 @@ impl BodyFault {
     }
 
     /// The same in words.
-    pub fn told(&self, intake: &Intake) -> String {
+    pub fn told(&self, intake: &IntakeLimits) -> String {
         match self {
             Self::TooLong => intake.exceeded(),
-            Self::Spent => Share::SPENT.to_owned(),
+            Self::Spent => BudgetPermit::SPENT.to_owned(),
             Self::Stalled => format!(
                 "the body comes too slowly: it has {} seconds, and one more for each {} KiB",
                 PATIENCE.as_secs(),
@@ -54,7 +54,7 @@ impl BodyFault {
 }
 
 /// Reads a body to its end. What it takes is held by `intake` for as long as that lives.
-pub async fn read<B>(mut body: B, intake: &mut Intake) -> Result<Vec<u8>, BodyFault>
+pub async fn read<B>(mut body: B, intake: &mut IntakeLimits) -> Result<Vec<u8>, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Error + 'static,
@@ -100,7 +100,7 @@ mod tests {
     async fn a_body_has_a_length_a_share_and_a_time() {
         let limit = MessageLimit::of_bytes(1 << 20);
         let budget = Budget::of_bytes(3 << 20);
-        let intake = || Intake::of_client(limit, &budget);
+        let intake = || IntakeLimits::of_client(limit, &budget);
         let of = |chunks: Vec<io::Result<Frame<Bytes>>>| StreamBody::new(iter(chunks));
         let read_all = async |chunks| read(of(chunks), &mut intake()).await.map(|body| body.len());
         assert_eq!(read_all(vec![chunk(1 << 19), chunk(1 << 19)]).await, Ok(1 << 20));

@@ -1,9 +1,9 @@
 //! Messages as lines over two byte streams: pipes of a child, a Unix socket, TCP.
 
-use crate::transport::budget::{Intake, Receiver, Sender, Share};
+use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::client::http::HttpError;
 use crate::transport::link::{Incoming, Link, Served};
-use crate::transport::local::stdio::{Onlooker, Pipe};
+use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::wire::MessageLimit;
 use crate::wire::Messages;
 use std::io;
@@ -22,18 +22,22 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a Unix socket.
-pub async fn connect_unix(path: &Path, limit: MessageLimit, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
+pub async fn connect_unix(path: &Path, limit: MessageLimit, onlooker: Option<ByteObserver>) -> Result<Link, HttpError> {
     let place = format!("unix:{}", path.display());
     let stream = connected(&place, UnixStream::connect(path)).await?;
-    Ok(carry(stream.into_split(), Intake::of_server(limit), onlooker))
+    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), onlooker))
 }
 
 /// Connects to `HOST:PORT`.
-pub async fn connect_tcp(address: &str, limit: MessageLimit, onlooker: Option<Onlooker>) -> Result<Link, HttpError> {
+pub async fn connect_tcp(
+    address: &str,
+    limit: MessageLimit,
+    onlooker: Option<ByteObserver>,
+) -> Result<Link, HttpError> {
     let place = format!("tcp:{address}");
     let stream = connected(&place, TcpStream::connect(address)).await?;
     let _ = stream.set_nodelay(true);
-    Ok(carry(stream.into_split(), Intake::of_server(limit), onlooker))
+    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), onlooker))
 }
 
 async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S>>) -> Result<S, HttpError> {
@@ -50,8 +54,8 @@ async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S
 /// A link over two byte streams.
 pub(crate) fn carry(
     (from, to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
-    intake: Intake,
-    onlooker: Option<Onlooker>,
+    intake: IntakeLimits,
+    onlooker: Option<ByteObserver>,
 ) -> Link {
     let onlooker = onlooker.unwrap_or_else(|| Arc::new(|_, _| {}));
     let (link, Served { outgoing, incoming }) = Link::served();
@@ -61,7 +65,11 @@ pub(crate) fn carry(
 }
 
 /// Writes each message as a line; closes the stream after the last.
-pub(crate) async fn write_lines(mut to: impl AsyncWrite + Unpin, mut outgoing: Receiver<Vec<u8>>, onlooker: Onlooker) {
+pub(crate) async fn write_lines(
+    mut to: impl AsyncWrite + Unpin,
+    mut outgoing: Receiver<Vec<u8>>,
+    onlooker: ByteObserver,
+) {
     while let Some(mut message) = outgoing.recv().await {
         message.push(b'\n');
         onlooker(Pipe::Stdin, Some(&message));
@@ -78,8 +86,8 @@ pub(crate) async fn write_lines(mut to: impl AsyncWrite + Unpin, mut outgoing: R
 pub(crate) async fn read_lines(
     mut from: impl AsyncRead + Unpin,
     incoming: Sender<Incoming>,
-    mut intake: Intake,
-    onlooker: Onlooker,
+    mut intake: IntakeLimits,
+    onlooker: ByteObserver,
     said: Option<JoinHandle<()>>,
 ) {
     let mut lines = Messages::within(intake.limit.bytes());
@@ -106,7 +114,7 @@ pub(crate) async fn read_lines(
         }
         let failed = match taken {
             Err(_) => Some(intake.exceeded()),
-            Ok(()) => (!intake.share.hold(lines.pending())).then(|| Share::SPENT.to_owned()),
+            Ok(()) => (!intake.share.hold(lines.pending())).then(|| BudgetPermit::SPENT.to_owned()),
         };
         if failed.is_none() && got > 0 {
             continue;

@@ -1,7 +1,7 @@
 //! A spawned server on stdio, as a [`Link`].
 
 use crate::process::child::{ServerCommand, SpawnError};
-use crate::transport::budget::{Intake, Sender};
+use crate::transport::budget::{IntakeLimits, Sender};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::local::lines::{read_lines, write_lines};
 use crate::wire::MessageLimit;
@@ -27,7 +27,7 @@ pub enum Pipe {
 }
 
 /// Sees every byte that passes, framing and all; `None` tells that the pipe ended.
-pub type Onlooker = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
+pub type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to end after its input was closed, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -38,8 +38,8 @@ pub struct StdioServer {
 }
 
 /// Starts a server. Must be called within a tokio runtime.
-pub fn spawn(command: &ServerCommand, onlooker: Option<Onlooker>) -> Result<(Link, StdioServer), SpawnError> {
-    let intake = Intake::of_server(command.limit);
+pub fn spawn(command: &ServerCommand, onlooker: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
+    let intake = IntakeLimits::of_server(command.limit);
     let mut command = Command::from(command.prepare()?);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -122,7 +122,7 @@ impl StdioServer {
     }
 }
 
-async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, onlooker: Onlooker) {
+async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, onlooker: ByteObserver) {
     let mut chunk = vec![0u8; 16 << 10];
     loop {
         match stderr.read(&mut chunk).await {

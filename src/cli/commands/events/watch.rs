@@ -147,7 +147,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Something of the server's that concerns a subscription.
 #[derive(Debug, PartialEq)]
-enum News {
+enum SubscriptionEvent {
     Events(Vec<Value>),
     Expired,
     /// The server knows our session no more, and with it no subscription.
@@ -155,15 +155,15 @@ enum News {
 }
 
 /// Reads a notification: which subscription it names, and what it says.
-fn news(message: &[u8]) -> Option<(String, News)> {
+fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let envelope = Envelope::scan(message);
     let method = envelope.method.as_deref()?;
     let mut params: Value = serde_json::from_slice(envelope.params?).ok()?;
     let id = params["subscriptionId"].as_str()?.to_owned();
     let said = match method {
-        EVENT => News::Events(vec![params["event"].take()]),
-        BATCH => News::Events(params["events"].as_array_mut().map(std::mem::take)?),
-        EXPIRED => News::Expired,
+        EVENT => SubscriptionEvent::Events(vec![params["event"].take()]),
+        BATCH => SubscriptionEvent::Events(params["events"].as_array_mut().map(std::mem::take)?),
+        EXPIRED => SubscriptionEvent::Expired,
         _ => return None,
     };
     Some((id, said))
@@ -231,7 +231,7 @@ impl Task<'_> {
             Err(error) => return (Err(Trouble::Lost(error)), is_ours),
         };
         let (inbox, id) = Default::default();
-        let mut watch = Watch { connection: &mut connection, context, inbox, id, may_vanish, followed };
+        let mut watch = ActiveSubscription { connection: &mut connection, context, inbox, id, may_vanish, followed };
         let ended = watch.watch(self, &handshake, events, was_there).await;
         if !matches!(ended, Err(Trouble::Lost(_))) {
             watch.unsubscribe().await;
@@ -266,11 +266,11 @@ fn outcome(end: End, events: u64, expected: Option<u64>) -> Result<Outcome, Comm
 }
 
 /// One subscription at work.
-struct Watch<'a> {
+struct ActiveSubscription<'a> {
     connection: &'a mut Connection,
     context: &'a Context,
     /// What came and is not looked at yet: it may overtake the answer that makes its subscription known.
-    inbox: VecDeque<(String, News)>,
+    inbox: VecDeque<(String, SubscriptionEvent)>,
     id: Option<String>,
     /// The server may go away without a word.
     may_vanish: bool,
@@ -278,7 +278,7 @@ struct Watch<'a> {
     followed: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
 }
 
-impl Watch<'_> {
+impl ActiveSubscription<'_> {
     async fn watch(
         &mut self,
         task: &Task<'_>,
@@ -328,13 +328,13 @@ impl Watch<'_> {
         &mut self,
         task: &Task<'_>,
         id: &str,
-        said: News,
+        said: SubscriptionEvent,
         events: &mut u64,
     ) -> Result<Option<End>, Trouble> {
         match said {
-            News::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
             _ if self.id.as_deref() != Some(id) => {}
-            News::Events(all) => {
+            SubscriptionEvent::Events(all) => {
                 for event in &all {
                     self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;
@@ -344,12 +344,12 @@ impl Watch<'_> {
                     }
                 }
             }
-            News::Expired if task.args.renew => {
+            SubscriptionEvent::Expired if task.args.renew => {
                 self.id = None;
                 self.context.printer.note("the subscription expired; subscribing again");
                 unless_interrupted(self.subscribe(task.arguments)).await?;
             }
-            News::Expired => {
+            SubscriptionEvent::Expired => {
                 self.id = None;
                 self.context.printer.note("the subscription expired");
                 return Ok(Some(End::Expired));
@@ -459,13 +459,13 @@ async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -
 }
 
 /// Keeps what concerns a subscription, and tells the rest.
-fn take(output: &Output, inbox: &mut VecDeque<(String, News)>, context: &Context) {
+fn take(output: &Output, inbox: &mut VecDeque<(String, SubscriptionEvent)>, context: &Context) {
     match output {
         Output::Notification { message } => match news(message) {
             Some(one) => inbox.push_back(one),
             None => client_session::tell(output, context),
         },
-        Output::Renewing { reason } => inbox.push_back((String::new(), News::Forgotten(reason.clone()))),
+        Output::Renewing { reason } => inbox.push_back((String::new(), SubscriptionEvent::Forgotten(reason.clone()))),
         _ => client_session::tell(output, context),
     }
 }
@@ -479,12 +479,12 @@ mod tests {
         let read = |method: &str, params: Value| {
             news(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes())
         };
-        let events = |all: &[i64]| News::Events(all.iter().map(|id| json!({"id": id})).collect());
+        let events = |all: &[i64]| SubscriptionEvent::Events(all.iter().map(|id| json!({"id": id})).collect());
         let one = json!({"subscriptionId": "a", "event": {"id": 1}});
         assert_eq!(read(EVENT, one), Some(("a".to_owned(), events(&[1]))));
         let several = json!({"subscriptionId": "a", "events": [{"id": 1}, {"id": 2}]});
         assert_eq!(read(BATCH, several), Some(("a".to_owned(), events(&[1, 2]))));
-        assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), News::Expired)));
+        assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), SubscriptionEvent::Expired)));
         assert_eq!(read("notifications/message", json!({"subscriptionId": "a"})), None);
         assert_eq!(read(EVENT, json!({})), None);
     }

@@ -1,6 +1,6 @@
 //! `fire channel`: what either side says about channels (seed 002 §14).
 
-use super::emit::{self, Ways};
+use super::emit::{self, DeliveryOptions};
 use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
 use super::server_messages::{self, Shot};
 use crate::cli::error::CommandError;
@@ -62,7 +62,7 @@ pub struct RegisterArgs {
     #[arg(required = true, value_name = "CHANNEL", value_parser = channel)]
     channels: Vec<Value>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Tell of channels that come, go or change (`channels/changed`), as a server.
@@ -84,7 +84,7 @@ pub struct ChangedArgs {
     #[arg(long = "update", value_name = "CHANNEL", value_parser = channel)]
     updated: Vec<Value>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Bring a message in from a channel (`channels/incoming`), as a server.
@@ -115,7 +115,7 @@ pub struct IncomingArgs {
     #[arg(long = "metadata", value_name = "VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Ask the host which channels it knows (`channels/list`), as a server.
@@ -128,7 +128,7 @@ Examples:
 Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
 pub struct ListHostArgs {
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Ask a server which channels it has (`channels/list`), as its host.

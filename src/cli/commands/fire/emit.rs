@@ -3,9 +3,9 @@
 
 use super::repeat::{Repeating, Tally};
 use super::{Format, result_text};
-use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
+use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::{self, Live, Opening};
+use crate::cli::live::{self, Live, RecordedHandshake};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
 use crate::host::client::message::with_members;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// When it goes out, and to whom.
 #[derive(Debug, Args)]
-pub struct Ways {
+pub struct DeliveryOptions {
     /// How long after the handshake.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
     after: Duration,
@@ -57,7 +57,7 @@ pub trait Emission {
     fn settings(&self) -> Option<(&'static str, Value)>;
 
     /// What to send and how to set the room where it goes out beside a tapped server that has declared this.
-    fn beside(&self, _declared: &Declared, done: u64) -> Result<Beside, CommandError> {
+    fn beside(&self, _declared: &Declared, done: u64) -> Result<PreparedMessage, CommandError> {
         Ok((self.fired(done)?, self.settings()))
     }
 
@@ -74,10 +74,10 @@ pub trait Emission {
 }
 
 /// What to send, and how a room is to be set for it.
-pub type Beside = (Fired, Option<(&'static str, Value)>);
+pub type PreparedMessage = (Fired, Option<(&'static str, Value)>);
 
 /// Fires it in the way that was asked for.
-pub fn run(emission: &impl Emission, ways: &Ways, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(emission: &impl Emission, ways: &DeliveryOptions, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = ways.repeating.tally()?;
     match &ways.session {
         Some(name) => into_session(emission, &live::find(name)?, ways, &mut tally, context)?,
@@ -87,7 +87,12 @@ pub fn run(emission: &impl Emission, ways: &Ways, context: &Context) -> Result<O
 }
 
 /// As the server that a host has started, or connects to.
-fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
+fn as_server(
+    emission: &impl Emission,
+    ways: &DeliveryOptions,
+    tally: &mut Tally,
+    context: &Context,
+) -> Result<(), CommandError> {
     let fire = emission.fired(0)?;
     let mut config = ways.common.config();
     config.settings.extend(emission.settings().map(|(room, settings)| (room.to_owned(), settings)));
@@ -102,16 +107,23 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
         // Where it listens, it has done its work when so many are settled.
         wanted = Some(repeat);
     }
-    let (mut watch, is_ready) = (Watch::new(emission.method()), Cell::new(false));
-    run_server(emission.name(), config, Besides { on_signal, ..Besides::default() }, &ways.common, context, |fact| {
-        is_ready.set(is_ready.get() || *fact == Report::Ready);
-        let fact = serde_json::to_value(fact).unwrap_or_default();
-        if !watch.settles(&fact) {
-            return Reaction::Quiet;
-        }
-        take(emission, &fact, tally, context);
-        if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
-    })?;
+    let (mut watch, is_ready) = (AnswerWatcher::new(emission.method()), Cell::new(false));
+    run_server(
+        emission.name(),
+        config,
+        ServeExtras { on_signal, ..ServeExtras::default() },
+        &ways.common,
+        context,
+        |fact| {
+            is_ready.set(is_ready.get() || *fact == Report::Ready);
+            let fact = serde_json::to_value(fact).unwrap_or_default();
+            if !watch.settles(&fact) {
+                return Reaction::Quiet;
+            }
+            take(emission, &fact, tally, context);
+            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
+        },
+    )?;
     tally.lose(watch.open.len() as u64);
     if !is_ready.get() {
         context.printer.note("not sent: no host completed the handshake");
@@ -123,7 +135,7 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
 fn into_session(
     emission: &impl Emission,
     session: &Live,
-    ways: &Ways,
+    ways: &DeliveryOptions,
     tally: &mut Tally,
     context: &Context,
 ) -> Result<(), CommandError> {
@@ -134,7 +146,7 @@ fn into_session(
         let (began, done) = (since.elapsed(), tally.taken());
         let mut outcome = None;
         if session.text("role") == Some("serve") {
-            let mut watch = Watch::new(emission.method());
+            let mut watch = AnswerWatcher::new(emission.method());
             let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
             let (patience, fired_at) = (ways.common.answer_timeout(), Instant::now());
             let told = live::fire(session, &fired, patience, |fact| {
@@ -181,7 +193,7 @@ fn beside(
     common: &ServeCommon,
     context: &Context,
 ) -> Result<Option<Value>, CommandError> {
-    let opening = Opening::read(&session.reel()?, session.stream)?;
+    let opening = RecordedHandshake::read(&session.reel()?, session.stream)?;
     let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
     let declared = Declared { client: opening.client_capabilities, server, ..Declared::default() };
     let (fired, settings) = emission.beside(&declared, done)?;
@@ -225,7 +237,7 @@ fn beside(
 /// The built-in server in place of a tapped one, in front of a host that declares everything.
 struct StandIn {
     server: Server,
-    watch: Watch,
+    watch: AnswerWatcher,
 }
 
 impl StandIn {
@@ -239,7 +251,7 @@ impl StandIn {
         ] {
             server.receive(Duration::ZERO, message.to_string().as_bytes());
         }
-        Self { server, watch: Watch::new(method) }
+        Self { server, watch: AnswerWatcher::new(method) }
     }
 
     /// What it sends, and what came of what was fired where that is settled now.
@@ -254,7 +266,7 @@ impl StandIn {
                         settled = Some(fact);
                     }
                 }
-                Output::Errand(_) => {}
+                Output::IoRequest(_) => {}
             }
         }
         (message, settled)
@@ -268,13 +280,13 @@ fn take(emission: &impl Emission, fact: &Value, tally: &mut Tally, context: &Con
 }
 
 /// Finds what came of what goes out by one method.
-struct Watch {
+struct AnswerWatcher {
     method: &'static str,
     /// Requests that have no answer yet.
     open: HashSet<i64>,
 }
 
-impl Watch {
+impl AnswerWatcher {
     fn new(method: &'static str) -> Self {
         Self { method, open: HashSet::new() }
     }
@@ -304,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_notification_is_settled_when_sent_and_a_request_when_answered() {
-        let mut watch = Watch::new("m");
+        let mut watch = AnswerWatcher::new("m");
         let fact = |report: &str, method: &str, id: Value| json!({"report": report, "method": method, "id": id});
         assert!(watch.settles(&fact("sent", "m", Value::Null)));
         assert!(!watch.settles(&fact("sent", "other", Value::Null)));

@@ -8,7 +8,7 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::host::client::Handshake;
-use crate::proposals::{self, Declared, Extension, Side, Spoken, mcpl};
+use crate::proposals::{self, Declared, Proposal, Side, Spoken, mcpl};
 use crate::render::line::{duration, visible_text};
 use crate::runtime::client::{Answer, Connection, Failure};
 use crate::wire::{Direction, Envelope};

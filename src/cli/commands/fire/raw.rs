@@ -3,7 +3,7 @@
 use super::Format;
 use super::repeat::{Repeating, Tally};
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
+use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
 use crate::cli::live;
@@ -128,7 +128,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
     let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
-    run_server("raw", config, Besides::default(), &common, context, |fact| {
+    run_server("raw", config, ServeExtras::default(), &common, context, |fact| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))

@@ -1,6 +1,6 @@
 //! `fire reminder`: a fact for the model's next turn, as a server (seed 001).
 
-use super::emit::{self, Emission, Ways};
+use super::emit::{self, DeliveryOptions, Emission};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
 use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
@@ -60,7 +60,7 @@ pub struct ReminderArgs {
     #[arg(long)]
     legacy: bool,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! What an MCPL server fires at its host (seed 002): one table of messages, each with the kind that the built-in server
 //! knows it by, and one way to send them all.
 
-use super::emit::{Beside, Emission};
+use super::emit::{Emission, PreparedMessage};
 use crate::cli::error::CommandError;
 use crate::proposals::mcpl::server::Settings;
 use crate::proposals::{Declared, Side, mcpl};
@@ -132,7 +132,7 @@ impl Emission for Shot {
     }
 
     /// In the name of the tapped server's own set for such.
-    fn beside(&self, declared: &Declared, done: u64) -> Result<Beside, CommandError> {
+    fn beside(&self, declared: &Declared, done: u64) -> Result<PreparedMessage, CommandError> {
         let set = self.given_set().map(str::to_owned).or_else(|| declared_set(declared, self.message.takes));
         let settings = self.settings_with(set.as_deref());
         let mut params = self.params.clone();

@@ -1,6 +1,6 @@
 //! What an MCPL server asks or tells of its own will, by hand: an inference, the model, a scope, feature sets.
 
-use super::emit::{self, Ways};
+use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, Shot};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
@@ -39,7 +39,7 @@ pub struct InferenceArgs {
     #[arg(long, value_name = "NUMBER")]
     temperature: Option<f64>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 impl InferenceArgs {
@@ -63,7 +63,7 @@ Examples:
 Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
 pub struct ModelInfoArgs {
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 impl ModelInfoArgs {
@@ -91,7 +91,7 @@ pub struct ScopeArgs {
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 impl ScopeArgs {
@@ -118,7 +118,7 @@ pub struct ChangedArgs {
     #[arg(long = "remove", value_name = "NAME")]
     removed: Vec<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 impl ChangedArgs {

@@ -8,7 +8,9 @@ use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
-use crate::proposals::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
+use crate::proposals::conversation::host::{
+    self, Carrier, DeliveryOutcome as Said, HistoryEntry, Subscription, UserMessage,
+};
 use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
 use crate::runtime::Failure;
@@ -86,7 +88,7 @@ fn history(text: &str) -> Result<(String, String), String> {
 
 /// What happened, gathered for the output.
 #[derive(Default)]
-struct Told {
+struct MessageReport {
     subscription: Option<Subscription>,
     /// The era in which the server is met.
     era: Option<Era>,
@@ -107,7 +109,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
         }
         let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
-        let (mut told, mut began) = (watch(&mut runner, Told::default(), args, context).await, Duration::ZERO);
+        let (mut told, mut began) = (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
         while told.failure.is_none() {
             show(&told, args, context)?;
             let latency = told.outcome.as_ref().map(|said| said.latency);
@@ -119,8 +121,12 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
             began = runner.now();
             let reports = runner.engine.again(began, message(args, tally.taken()));
             runner.take(reports);
-            let opened =
-                Told { subscription: told.subscription, era: told.era, server: told.server, ..Told::default() };
+            let opened = MessageReport {
+                subscription: told.subscription,
+                era: told.era,
+                server: told.server,
+                ..MessageReport::default()
+            };
             told = watch(&mut runner, opened, args, context).await;
         }
         let stderr = std::mem::take(&mut runner.stderr);
@@ -133,7 +139,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
     })
 }
 
-fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+fn show(told: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
     match args.format {
         Format::Json => context.printer.json(&to_json(told))?,
         Format::Human => print(told, args, context)?,
@@ -186,10 +192,10 @@ fn firing(args: &UserMessageArgs) -> Firing {
 /// known of the connection.
 async fn watch(
     runner: &mut Runner<UserMessageFire>,
-    mut told: Told,
+    mut told: MessageReport,
     args: &UserMessageArgs,
     context: &Context,
-) -> Told {
+) -> MessageReport {
     let mut until = None;
     while told.late.is_none() {
         let Some(report) = runner.next(until).await else { break };
@@ -265,7 +271,7 @@ fn said_json(said: &Said) -> Value {
     })
 }
 
-fn to_json(told: &Told) -> Value {
+fn to_json(told: &MessageReport) -> Value {
     json!({
         "server": told.server, "subscription": subscription_text(told.subscription),
         "outcome": told.outcome.as_ref().map(said_json), "late": told.late.as_ref().map(said_json),
@@ -273,7 +279,7 @@ fn to_json(told: &Told) -> Value {
     })
 }
 
-fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+fn print(told: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
     told.notes.iter().for_each(|note| printer.note(note));
@@ -307,11 +313,11 @@ fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), C
 }
 
 /// Whether nothing at all came back of a notification: so a server says that it has nothing to inject.
-fn is_silence(told: &Told, said: &Said) -> bool {
+fn is_silence(told: &MessageReport, said: &Said) -> bool {
     said.timed_out && said.carrier == Carrier::Notification && told.late.is_none()
 }
 
-fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
+fn judge(told: &MessageReport, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
     let Some(said) = &told.outcome else {
         if let Some(era) = told.era {
             let met = client_session::need_carrier(era, &told.server, ErrorKind::Unmet);

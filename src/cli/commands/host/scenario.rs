@@ -11,7 +11,7 @@ use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
 use crate::proposals::host::ServerView;
 use crate::render;
-use crate::scenario::Seen;
+use crate::scenario::Observation;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
-    let mut onlook = |at: Duration, seen: &Seen<'_>| match args.trace {
+    let mut onlook = |at: Duration, seen: &Observation<'_>| match args.trace {
         true => show_seen(at, seen, &servers, args, context),
         false => Ok(()),
     };
@@ -72,19 +72,21 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
 
 fn show_seen(
     at: Duration,
-    seen: &Seen<'_>,
+    seen: &Observation<'_>,
     servers: &[ServerView],
     args: &HostArgs,
     context: &Context,
 ) -> Result<(), CommandError> {
     let palette = &context.printer.palette;
     let line = match (seen, args.format) {
-        (Seen::Fact(fact), Format::Human) => render::host::fact(fact, servers, palette),
-        (Seen::Fact(fact), Format::Json) => render::text::json(&render::host::fact_value(fact, servers, at)),
-        (Seen::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
-        (Seen::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
-        (Seen::Done(done), Format::Human) => render::host::done(done, palette),
-        (Seen::Done(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
+        (Observation::HostEvent(fact), Format::Human) => render::host::fact(fact, servers, palette),
+        (Observation::HostEvent(fact), Format::Json) => {
+            render::text::json(&render::host::fact_value(fact, servers, at))
+        }
+        (Observation::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
+        (Observation::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
+        (Observation::OrderResult(done), Format::Human) => render::host::done(done, palette),
+        (Observation::OrderResult(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
         _ => return Ok(()),
     };
     if line.is_empty() { Ok(()) } else { context.printer.line(&line) }

@@ -3,7 +3,7 @@
 use super::{Format, HostArgs};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::model::Model;
-use crate::cli::hosting::{self, Named, Place};
+use crate::cli::hosting::{self, NamedServer, ServerLocation};
 use crate::cli::{Context, Outcome, values};
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// The servers that are named, in the order of their options.
-pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, CommandError> {
+pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
         named.push(hosting::named(word, args.target.limits, context)?);
@@ -24,7 +24,7 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, Command
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);
     }
     for target in args.target.each()? {
-        named.push(Named { name: target.name(context)?, place: Place::of(&target, context)? });
+        named.push(NamedServer { name: target.name(context)?, place: ServerLocation::of(&target, context)? });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")
@@ -42,7 +42,7 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, Command
 }
 
 /// What the options make of the host.
-pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostConfig, CommandError> {
+pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
@@ -76,7 +76,7 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
     let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let client = |one: &Named| {
+    let client = |one: &NamedServer| {
         let own = args.client.with_handshake().config(json!({}));
         ServerConfig { name: one.name.clone(), client: ClientConfig { join: one.place.joined().cloned(), ..own } }
     };

@@ -10,9 +10,9 @@ use crate::cli::hosting::inferences::{Inferences, Saying};
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::{Model, Progress, Replying};
 use crate::cli::hosting::routes::Routes;
-use crate::host::engine::{Done, Order, Output};
+use crate::host::engine::{Order, OrderResult, Output};
 use crate::host::prompt::Prompt;
-use crate::runtime::host::{HostRunner, Told};
+use crate::runtime::host::{HostNotice, HostRunner};
 use crate::runtime::sleep_until;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub(super) struct Talk<'a> {
 
 /// What happened next.
 enum Happened {
-    Told(Told),
+    HostNotice(HostNotice),
     Reply(Progress),
     Inferred(u64, Saying),
     Typed(Option<Typed>),
@@ -162,7 +162,7 @@ impl<'a> Talk<'a> {
         let is_waited_for = !self.runner.is_idle() && self.replying.is_none();
         let silence = self.heard.filter(|_| is_waited_for).map(|heard| heard + SILENCE);
         tokio::select! {
-            told = self.runner.next() => Happened::Told(told),
+            told = self.runner.next() => Happened::HostNotice(told),
             progress = Replying::next(&mut self.replying) => Happened::Reply(progress),
             (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
             typed = typed(&mut self.lines), if may_read => Happened::Typed(typed),
@@ -190,19 +190,21 @@ impl<'a> Talk<'a> {
             }
             Happened::Typed(None) => self.lines = None,
             Happened::Typed(Some(typed)) => self.take_typed(typed)?,
-            Happened::Told(Told::Host(Output::Prompt(prompt))) => {
+            Happened::HostNotice(HostNotice::Host(Output::Prompt(prompt))) => {
                 self.show_prompt(&prompt)?;
                 self.last_prompt = Some(prompt.clone());
                 self.streamed.begin(self.columns());
                 self.replying = Some(Replying::begin(&self.model, prompt));
             }
-            Happened::Told(Told::Host(Output::Infer(inference))) => self.inferences.take(inference, &self.model),
-            Happened::Told(Told::Host(Output::Done(done))) => {
-                self.show_done(&done)?;
-                return Ok(done == Done::Ended);
+            Happened::HostNotice(HostNotice::Host(Output::Infer(inference))) => {
+                self.inferences.take(inference, &self.model)
             }
-            Happened::Told(told) => {
-                if let Told::Host(Output::Fact(fact)) = &told {
+            Happened::HostNotice(HostNotice::Host(Output::OrderResult(done))) => {
+                self.show_done(&done)?;
+                return Ok(done == OrderResult::Ended);
+            }
+            Happened::HostNotice(told) => {
+                if let HostNotice::Host(Output::HostEvent(fact)) = &told {
                     self.routes.hear(fact);
                 }
                 self.show(&told)?;

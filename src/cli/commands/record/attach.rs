@@ -1,11 +1,11 @@
 //! `record --url`: a server that runs elsewhere, behind standard input and output.
 
 use super::{RecordArgs, about};
-use crate::cli::client_session::{self, Attached};
+use crate::cli::client_session::{self, RemoteLink};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::recording::OnExisting;
 use crate::cli::{Context, Outcome, live, refusal, url_name};
-use crate::record::stdio_to_url::{self, Desk};
+use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
 use crate::sessions::control::Session;
 use crate::trace::EventKind;
@@ -26,11 +26,12 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     let carried = client_session::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let Attached { link, exchanges, .. } = client_session::attach(remote, Some(recorder), None, context).await?;
+        let RemoteLink { link, exchanges, .. } = client_session::attach(remote, Some(recorder), None, context).await?;
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
         let stream = u32::from(exchanges.is_some());
-        let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
+        let desk =
+            Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
         let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
         // Not the locked one: a client that does not read would keep the process from its end.

@@ -13,7 +13,7 @@ use crate::record::stdio_gateway::{Bridge, GatewaySession};
 use crate::redact;
 use crate::trace::EventKind;
 use crate::transport::Remote;
-use crate::transport::client::http::{HttpError, SharedWatch};
+use crate::transport::client::http::{HttpError, SharedObserver};
 use crate::transport::client::remote::Carrier;
 use crate::transport::listen::gateway::{Backend, Gateway, Listener};
 use crate::transport::listen::proxy::Proxy;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
 /// What is behind the listener.
-pub enum Behind<'a> {
+pub enum Upstream<'a> {
     /// A server that is reached over HTTP.
     Remote(&'a Remote),
     /// A server that is started over stdio, one for each session.
@@ -31,12 +31,12 @@ pub enum Behind<'a> {
 }
 
 /// Taps until the user ends it.
-pub fn run(args: &RecordArgs, listen: &str, behind: &Behind<'_>, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(args: &RecordArgs, listen: &str, behind: &Upstream<'_>, context: &Context) -> Result<Outcome, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         match behind {
-            Behind::Remote(remote) => proxy(args, listening, remote, context).await,
-            Behind::Command(command) => gateway(args, listening, command, context).await,
+            Upstream::Remote(remote) => proxy(args, listening, remote, context).await,
+            Upstream::Command(command) => gateway(args, listening, command, context).await,
         }
     })
 }
@@ -64,7 +64,7 @@ async fn proxy(
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
-    let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
+    let watch: SharedObserver = Arc::clone(&exchanges) as SharedObserver;
     let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
     recorder.note(
         EventKind::StreamOpened,

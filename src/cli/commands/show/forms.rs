@@ -1,20 +1,20 @@
 //! The forms in which `show` prints an event.
 
-use super::print_worker::Press;
+use super::print_worker::PrintWorker;
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::formats::jsonl;
-use crate::render::line::{self, Arrow, Line, Mood};
-use crate::render::output_buffer::Outlet;
+use crate::render::line::{self, Arrow, Emphasis, Line};
+use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::sessions::injection::MARK;
-use crate::trace::{Block, Event, EventKind, Flags, MOST_OUT, Returns};
+use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MOST_OUT};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ pub struct Form {
     time: String,
     id: String,
     failures: u64,
-    press: Option<Press>,
+    press: Option<PrintWorker>,
 }
 
 /// So many failures of a jq program are told one by one.
@@ -126,17 +126,17 @@ impl Form {
     }
 
     /// Prints events on a thread of its own from now on, where this form prints them at all. Blocks go to `returns`.
-    pub fn work_aside(&mut self, context: &Context, returns: Returns) -> Result<(), CommandError> {
+    pub fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
         let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
-                let print = move |event: &Event<'_>, out: &mut Outlet<File>| full(event, &layout, out);
-                context.printer.file().and_then(|file| Press::start(print, file, returns))
+                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| full(event, &layout, out);
+                context.printer.file().and_then(|file| PrintWorker::start(print, file, returns))
             }
             Kind::Json => {
                 let created = self.created;
-                let print = move |event: &Event<'_>, out: &mut Outlet<File>| json_members(event, created, out);
-                context.printer.file().and_then(|file| Press::start(print, file, returns))
+                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| json_members(event, created, out);
+                context.printer.file().and_then(|file| PrintWorker::start(print, file, returns))
             }
             _ => return Ok(()),
         };
@@ -179,11 +179,11 @@ impl Form {
 
     /// Prints what there is, and gives blocks back that were kept for it.
     pub fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
-        let printed = self.press.as_mut().map_or_else(|| context.printer.flush(), Press::hand_over);
+        let printed = self.press.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
     }
 
-    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut Outlet<OwnOutput>) {
+    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut OutputBuffer<OwnOutput>) {
         match &mut self.kind {
             Kind::Raw if let Some(head) = head_lines(&shown.event) => {
                 out.append(head.join("\n").as_bytes());
@@ -286,7 +286,7 @@ fn arrow(shown: &Shown<'_>) -> Arrow {
     }
 }
 
-fn mood(shown: &Shown<'_>) -> Mood {
+fn mood(shown: &Shown<'_>) -> Emphasis {
     let header = shown.event.header;
     let failed = header.flags.has(Flags::TOOL_ERROR)
         || header.flags.has(Flags::FAILED)
@@ -295,9 +295,9 @@ fn mood(shown: &Shown<'_>) -> Mood {
             matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
         });
     match header.kind {
-        _ if failed => Mood::Error,
-        EventKind::Message => Mood::Plain,
-        _ => Mood::Faint,
+        _ if failed => Emphasis::Error,
+        EventKind::Message => Emphasis::Plain,
+        _ => Emphasis::Faint,
     }
 }
 
@@ -326,7 +326,7 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
 }
 
 /// The beginning of an event's object: what it is.
-fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Outlet<W>) {
+fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut OutputBuffer<W>) {
     // What could not be written is told by the outlet.
     let _ = jsonl::write_members(event, created, &mut Escaping(out));
 }
@@ -359,7 +359,7 @@ fn laid_out(palette: Palette, fold: bool) -> Layout {
 }
 
 /// What an event carries, below its line.
-fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut Outlet<W>) {
+fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut OutputBuffer<W>) {
     if let Some(head) = head_lines(event) {
         return head_in_full(&head, &layout.palette, out.gathered());
     }

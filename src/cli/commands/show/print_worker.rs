@@ -1,8 +1,8 @@
 //! Printing on a thread of its own while the events after it are looked at: what stands around events is handed over
 //! as text, the events themselves as they were read, so that no payload is copied.
 
-use crate::render::output_buffer::Outlet;
-use crate::trace::{Block, Event, Returns};
+use crate::render::output_buffer::OutputBuffer;
+use crate::trace::{Block, BlockPool, Event};
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -13,7 +13,7 @@ const HANDED_OVER: usize = 128 << 10;
 
 /// What is to be printed: text as it is, and events in their places.
 #[derive(Debug, Default)]
-struct Sheet {
+struct PrintBatch {
     text: Vec<u8>,
     marks: Vec<Mark>,
     blocks: Vec<Block>,
@@ -31,8 +31,8 @@ struct Mark {
     event: usize,
 }
 
-impl Sheet {
-    fn print(&self, print: impl Fn(&Event<'_>, &mut Outlet<File>), out: &mut Outlet<File>) {
+impl PrintBatch {
+    fn print(&self, print: impl Fn(&Event<'_>, &mut OutputBuffer<File>), out: &mut OutputBuffer<File>) {
         let mut start = 0;
         for mark in &self.marks {
             out.append(&self.text[start..mark.after]);
@@ -45,7 +45,7 @@ impl Sheet {
         out.append(&self.text[start..]);
     }
 
-    fn clear(&mut self, returns: &Returns) {
+    fn clear(&mut self, returns: &BlockPool) {
         self.blocks.drain(..).for_each(|block| returns.recycle(block));
         self.text.clear();
         self.marks.clear();
@@ -54,20 +54,20 @@ impl Sheet {
 }
 
 /// The thread, and what it is to get next.
-pub struct Press {
-    sheet: Sheet,
-    ready: Option<SyncSender<Sheet>>,
-    spent: Receiver<Sheet>,
-    returns: Returns,
+pub struct PrintWorker {
+    sheet: PrintBatch,
+    ready: Option<SyncSender<PrintBatch>>,
+    spent: Receiver<PrintBatch>,
+    returns: BlockPool,
     worker: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Press {
+impl PrintWorker {
     /// Begins to print to `out`, events with `print`. Blocks go to `returns` when they were printed.
     pub fn start(
-        print: impl Fn(&Event<'_>, &mut Outlet<File>) + Send + 'static,
+        print: impl Fn(&Event<'_>, &mut OutputBuffer<File>) + Send + 'static,
         out: File,
-        returns: Returns,
+        returns: BlockPool,
     ) -> io::Result<Self> {
         // Some may wait, so that neither thread has to be woken in time for the other.
         let (ready, sheets) = sync_channel(3);
@@ -77,7 +77,7 @@ impl Press {
             move || work(print, out, &sheets, &back, &returns)
         };
         let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
-        Ok(Self { sheet: Sheet::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
+        Ok(Self { sheet: PrintBatch::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
     }
 
     /// Where text is put that is to be printed next.
@@ -137,7 +137,7 @@ impl Press {
     }
 }
 
-impl Drop for Press {
+impl Drop for PrintWorker {
     fn drop(&mut self) {
         // What was shown before something failed is printed.
         let _ = self.finish();
@@ -145,13 +145,13 @@ impl Drop for Press {
 }
 
 fn work(
-    print: impl Fn(&Event<'_>, &mut Outlet<File>),
+    print: impl Fn(&Event<'_>, &mut OutputBuffer<File>),
     file: File,
-    sheets: &Receiver<Sheet>,
-    back: &Sender<Sheet>,
-    returns: &Returns,
+    sheets: &Receiver<PrintBatch>,
+    back: &Sender<PrintBatch>,
+    returns: &BlockPool,
 ) -> io::Result<()> {
-    let mut out = Outlet::new(file);
+    let mut out = OutputBuffer::new(file);
     loop {
         let mut sheet = match sheets.try_recv() {
             Ok(sheet) => sheet,
@@ -199,12 +199,12 @@ mod tests {
         (0..5000).map(move |number| vec![b'a' + (number % 26) as u8; length(number)])
     }
 
-    fn press(reader: &AheadReader, file: File) -> Press {
-        let print = |event: &Event<'_>, out: &mut Outlet<File>| out.append(event.payload);
-        Press::start(print, file, reader.returns()).expect("a thread")
+    fn press(reader: &AheadReader, file: File) -> PrintWorker {
+        let print = |event: &Event<'_>, out: &mut OutputBuffer<File>| out.append(event.payload);
+        PrintWorker::start(print, file, reader.returns()).expect("a thread")
     }
 
-    fn next(reader: &mut AheadReader, press: &mut Press) -> Option<Item> {
+    fn next(reader: &mut AheadReader, press: &mut PrintWorker) -> Option<Item> {
         if reader.would_wait() {
             let _ = press.hand_over();
         }

@@ -4,10 +4,10 @@ use super::{Format, ShowArgs};
 use crate::cli::error::CommandError;
 use crate::cli::live::Live;
 use crate::cli::{Context, Outcome, reels};
-use crate::proposals::checkpoint_tree::Lineage;
+use crate::proposals::checkpoint_tree::CheckpointTree;
 use crate::render::line::visible_text;
 use crate::render::lineage;
-use crate::session::checkpoint_trees::Lineages;
+use crate::session::checkpoint_trees::CheckpointTrees;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub fn run(
         None => reels::open_whole(path, &context.printer)?,
     };
     let wanted = live.map_or(0, |live| live.stream);
-    let mut lineages = Lineages::default();
+    let mut lineages = CheckpointTrees::default();
     let damaged = reels::each_event(reader, &path, &context.printer, |event| {
         lineages.take(event);
         Ok(())
@@ -53,7 +53,7 @@ pub fn run(
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn to_json(stream: u32, server: &str, tree: &Lineage) -> Value {
+fn to_json(stream: u32, server: &str, tree: &CheckpointTree) -> Value {
     let checkpoints: Vec<Value> = tree
         .all()
         .map(|(name, found)| {

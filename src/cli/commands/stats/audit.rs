@@ -4,7 +4,7 @@ use super::Format;
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
 use crate::formats::jsonl;
-use crate::proposals::audit::Outcome as Ended;
+use crate::proposals::audit::OperationOutcome as Ended;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};

@@ -1,13 +1,13 @@
 //! A survey of a client as text: the client, its declarations, its messages, and one line that sums up.
 
-use crate::probe::{Client, Declared, Outcome, Sent, Survey};
+use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
 use crate::render::table::{BLANK, fitted};
 use std::io::Write;
 use tabled::settings::Style;
 
-pub fn write(survey: &Survey, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+pub fn write(survey: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let _ = writeln!(out, "{}\n", about(&survey.client));
     if !survey.declarations.is_empty() {
         let head = ["declared", "at", "in stock SDKs", "outcome", "seen of the client"];
@@ -44,7 +44,7 @@ fn about(client: &Client) -> String {
 fn declared(one: &Declared) -> Vec<String> {
     let mut seen: Vec<String> = one.client_place.iter().map(|place| format!("declares it at {place}")).collect();
     seen.extend(one.used.iter().map(|(name, count)| format!("{name} ×{count}")));
-    if seen.is_empty() && one.outcome == Outcome::Taken {
+    if seen.is_empty() && one.outcome == TrialOutcome::Taken {
         seen.push("nothing".to_owned());
     }
     let words = one.outcome.words();
@@ -53,14 +53,14 @@ fn declared(one: &Declared) -> Vec<String> {
     cells.map(visible_text).into()
 }
 
-fn sent(one: &Sent) -> Vec<String> {
+fn sent(one: &SentSample) -> Vec<String> {
     let words = one.outcome.words();
     let cells = [one.proposal.unwrap_or("no proposal"), &one.method, one.form.name(), one.outcome.name(), &words];
     cells.map(visible_text).into()
 }
 
-fn summary(survey: &Survey, palette: &Palette) -> String {
-    let all: Vec<&Outcome> = survey.messages.iter().map(|one| &one.outcome).collect();
+fn summary(survey: &ProbeReport, palette: &Palette) -> String {
+    let all: Vec<&TrialOutcome> = survey.messages.iter().map(|one| &one.outcome).collect();
     let names = ["answered", "refused", "ignored", "taken", "objected", "broke", "unclear", "untried"];
     let counted = names.map(|name| (name, all.iter().filter(|outcome| outcome.name() == name).count()));
     let counts: Vec<String> =

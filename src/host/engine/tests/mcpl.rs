@@ -3,7 +3,7 @@
 use super::*;
 use crate::proposals::host::{Finish, Inferred};
 use crate::proposals::mcpl::Mcpl;
-use crate::proposals::{Extension, REGISTRY};
+use crate::proposals::{Proposal, REGISTRY};
 
 /// A server with this block, which answers context hooks by `more` and lists one tool a feature set that uses tools.
 fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 'static) -> Script {
@@ -358,13 +358,13 @@ fn c25_c26_amb_c4_scoped_tools_carry_their_scope_and_are_held_to_it() {
     let scope = json!({"label": "/project/a", "payload": {"path": "/project/a"}});
     assert_eq!(stage.by("tools/call")[0]["params"]["scope"], scope);
     stage.order(call("edit", json!({"path": "/etc/hosts"})));
-    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("out of its scope")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("out of its scope")));
     stage.order(call("note", json!({"path": "/etc/hosts"})));
     let calls = stage.by("tools/call");
     assert_eq!((calls.len(), calls[1]["params"].get("scope")), (2, None));
     stage.order(room("feature-sets", json!({"disable": "notes.edit"})));
     stage.order(call("note", json!({})));
-    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("notes.edit is off")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is off")));
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn c28_c29_c32_c33_c34_state_goes_along_rolls_back_and_branches() {
     }
     stage.order(room("rollback", json!({"checkpoint": "c1"})));
     assert_eq!(stage.by("state/rollback")[0]["params"], json!({"featureSet": "notes.edit", "checkpoint": "c1"}));
-    assert_eq!(stage.done.last(), Some(&Done::Ok));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ok));
     stage.order(call("note", json!({})));
     stage.order(call("note", json!({})));
     let states: Vec<Value> = stage.by("tools/call").iter().map(|call| call["params"]["state"].clone()).collect();
@@ -433,10 +433,10 @@ fn c28_c29_c32_c33_c34_state_goes_along_rolls_back_and_branches() {
     assert_eq!(states, [Value::Null, notes(json!([1])), notes(json!([1, 2])), notes(json!([1])), notes(json!([1, 4]))]);
     for (checkpoint, why) in [("c2", "sent already"), ("gone", "-32005")] {
         stage.order(room("rollback", json!({"checkpoint": checkpoint, "set": "notes.edit"})));
-        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+        assert!(matches!(stage.done.last(), Some(OrderResult::Failed(told)) if told.contains(why)), "{:?}", stage.done);
     }
     stage.order(room("rollback", json!({"checkpoint": "c1", "set": "files.edit"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains("notes.edit")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(told)) if told.contains("notes.edit")));
     assert_eq!(stage.by("state/rollback").len(), 3);
     let tree = &stage.host.state()["mcpl"][0]["states"]["notes.edit"];
     assert_eq!((&tree["current"], tree["checkpoints"].as_array().map(Vec::len)), (&json!("c5"), Some(5)));
@@ -472,7 +472,7 @@ fn c37_c38_c39_c41_f3_an_event_begins_a_turn_once_and_its_inference_links_to_the
     assert_eq!(stage.by("context/afterInference")[0]["params"]["inferenceId"], answer["inferenceId"]);
     let prompt = stage.prompts[0].to_text();
     assert!(prompt.contains("> news e1") && !stage.prompts[0].parts.iter().any(|part| part.origin.is_none()));
-    assert_eq!(stage.done.last(), Some(&Done::Woken { turn: 1, answer: Ok("ok".to_owned()) }));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Woken { turn: 1, answer: Ok("ok".to_owned()) }));
     stage.says(0, &event(2, "memory.proactive", "e1"));
     assert_eq!(stage.answer(json!(2)), json!({"accepted": false, "reason": "duplicate"}));
     stage.now += Duration::from_secs(3601);
@@ -658,7 +658,7 @@ fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_o
     let mut stage = stage(servers, &[("mcpl.before_timeout", None, json!("0s"))]);
     assert!(stage.host.rewrites());
     stage.turn("x");
-    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: Ok("splendid".to_owned()) }));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: Ok("splendid".to_owned()) }));
     let after = stage.by("context/afterInference");
     let seen: Vec<(bool, &str)> = after
         .iter()
@@ -681,7 +681,7 @@ fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
         let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!(how))]);
         stage.turn("x");
         assert_eq!(stage.now, Duration::from_secs(10));
-        let Some(Done::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
+        let Some(OrderResult::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
         assert!(answer.starts_with(shown), "{answer}");
         assert_eq!(stage.told("withheld").len(), usize::from(how == "closed"));
     }
@@ -716,7 +716,7 @@ fn c53_c54_c55_c56_an_inference_streams_in_order_and_ends_with_the_whole() {
     stage.says(0, &infer(json!("s"), json!({})));
     let [streamed, plain] = &stage.inferences[..] else { panic!("two inferences") };
     assert_eq!((streamed.max_tokens, streamed.temperature, streamed.stream), (Some(9), Some(0.5), true));
-    assert_eq!(streamed.messages, [Said { role: "user", text: "Summarize".to_owned() }]);
+    assert_eq!(streamed.messages, [Utterance { role: "user", text: "Summarize".to_owned() }]);
     let (streamed, plain) = (streamed.token, plain.token);
     stage.piece(streamed, "Consolidated ");
     stage.piece(plain, "no stream");
@@ -846,7 +846,7 @@ fn c61_c62_c63_c64_channels_are_registered_changed_and_listed() {
     assert_eq!(stage.answer(json!("b"))["code"], -32602);
     stage.order(room("channel-list", json!({})));
     assert_eq!(stage.by("channels/list").len(), 1);
-    assert_eq!(stage.done.last(), Some(&Done::Ok));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ok));
 }
 
 #[test]
@@ -854,10 +854,10 @@ fn c65_channels_are_opened_and_closed_by_hand() {
     let mut stage = connected(&[]);
     stage.order(room("channel-open", json!({"type": "chat", "address": {"channel": "x"}})));
     stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
-    assert_eq!(stage.done[1..], [Done::Ok, Done::Ok]);
+    assert_eq!(stage.done[1..], [OrderResult::Ok, OrderResult::Ok]);
     stage.order(room("channel-close", json!({"channel": "opened"})));
     stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("is closed")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("is closed")));
     for (order, params, why) in [
         ("channel-open", json!({"type": "broken"}), "-32024"),
         ("channel-close", json!({"channel": "nowhere"}), "-32023"),
@@ -865,7 +865,7 @@ fn c65_channels_are_opened_and_closed_by_hand() {
         ("no-such-order", json!({}), "channel-open"),
     ] {
         stage.order(room(order, params));
-        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+        assert!(matches!(stage.done.last(), Some(OrderResult::Failed(told)) if told.contains(why)), "{:?}", stage.done);
     }
     stage.fits();
 }
@@ -940,15 +940,15 @@ fn c70_c71_c73_amb_c10_only_what_is_permitted_is_published() {
     {
         stage.order(room("channel-publish", json!({"channel": channel, "text": "hi", "notify": true})));
         match (stage.done.last(), outcome) {
-            (Some(Done::Ok), "") => {}
-            (Some(Done::Failed(why)), code) => assert!(why.contains(code), "{channel}: {why}"),
+            (Some(OrderResult::Ok), "") => {}
+            (Some(OrderResult::Failed(why)), code) => assert!(why.contains(code), "{channel}: {why}"),
             other => panic!("{channel}: {other:?}"),
         }
     }
     assert_eq!(stage.by("channels/publish").len(), 1);
     stage.order(room("feature-sets", json!({"disable": "channels.*"})));
     stage.order(room("channel-publish", json!({"channel": "out", "text": "hi"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("no feature set")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("no feature set")));
     stage.says(0, &incoming(1, &[("in", "m1")]));
     assert_eq!(stage.answer(json!(1))["results"][0]["accepted"], false);
 }
@@ -1024,7 +1024,11 @@ fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
             .collect();
         let asked: Vec<i64> = (0..250).flat_map(|n| (0..4).map(move |m| n * 10 + m)).collect();
         assert_eq!(answered, asked);
-        let turns = stage.done.iter().filter(|done| matches!(done, Done::Turn { .. } | Done::Woken { .. })).count();
+        let turns = stage
+            .done
+            .iter()
+            .filter(|done| matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. }))
+            .count();
         assert_eq!(turns, 1000);
         stage.fits();
         stage.sent

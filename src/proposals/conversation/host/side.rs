@@ -3,9 +3,13 @@
 //!
 //! Never: ids of requests, clocks, printing.
 
-use super::{Action, Carrier, HistoryEntry, Outcome, Subscription, UserMessage, UserMessages, context, subscription};
-use crate::proposals::host::{Heard, HostCx, HostSide, Injection, Moment, Place, Reply, Said, ServerId, Slot, cut};
-use crate::proposals::policy::{Kind, Knob, Policies, Policy};
+use super::{
+    Action, Carrier, DeliveryOutcome, HistoryEntry, Subscription, UserMessage, UserMessages, context, subscription,
+};
+use crate::proposals::host::{
+    HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
+};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,55 +18,55 @@ use std::time::Duration;
 const CONTEXT: &str = "conversation.context";
 
 /// What the room injects.
-pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: Place::BeforeUser, rank: 30 }];
+pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::BeforeUser, rank: 30 }];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static KNOBS: &[Setting] = &[
+    Setting {
         name: "consent",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "true",
         text: "Whether the server may see what the user says; false until approved by hand",
         source: "seed 000, Security Implications (A17, A19)",
     },
-    Knob {
+    Setting {
         name: "deadline",
-        kind: Kind::Time,
+        kind: SettingKind::Time,
         default: "500ms",
         text: "How long its context is waited for",
         source: "seed 000, Timeouts (A12)",
     },
-    Knob {
+    Setting {
         name: "carrier",
-        kind: Kind::Choice(&["auto", "request", "notification"]),
+        kind: SettingKind::Choice(&["auto", "request", "notification"]),
         default: "auto",
         text: "How the message travels",
         source: "seed 000, Message Flow (AMB-A1)",
     },
-    Knob {
+    Setting {
         name: "most_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "16k",
         text: "How much of a server's context is taken for one message",
         source: "seed 000, Open Questions 1 (A23)",
     },
-    Knob {
+    Setting {
         name: "priority",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "0",
         text: "Context of servers with a higher number stands first",
         source: "seed 000, Open Questions 2 (A24)",
     },
-    Knob {
+    Setting {
         name: "disable_after",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "3",
         text: "After so many time-outs in a row the server is no longer asked",
         source: "seed 000, Security Implications (A20)",
     },
-    Knob {
+    Setting {
         name: "history",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "0",
         text: "How many earlier messages go along",
         source: "seed 000, recentHistory (AMB-A3)",
@@ -95,12 +99,12 @@ impl Subscriber {
 }
 
 /// The room's side in a host.
-pub struct Side {
+pub struct ConversationHostSide {
     policies: Policies,
     subscribers: BTreeMap<ServerId, Subscriber>,
 }
 
-impl Side {
+impl ConversationHostSide {
     /// With nobody connected.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), subscribers: BTreeMap::new() }
@@ -131,13 +135,13 @@ impl Side {
         }
     }
 
-    fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Said]) {
+    fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Utterance]) {
         let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
         for server in ids {
             let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.is_asked()) else { continue };
             let most = subscriber.policy.length("history");
             let recent = &history[history.len() - history.len().min(most)..];
-            let entry = |said: &Said| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
+            let entry = |said: &Utterance| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
             let message = UserMessage {
                 message_id: message_id.to_owned(),
                 content: text.to_owned(),
@@ -150,7 +154,7 @@ impl Side {
     }
 }
 
-impl HostSide for Side {
+impl HostSide for ConversationHostSide {
     fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
         match subscription(&view.declared.server) {
@@ -194,8 +198,8 @@ impl HostSide for Side {
         self.subscribers.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &Moment<'_>) {
-        if let Moment::UserMessage { message_id, text, history } = *moment {
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        if let LifecycleEvent::UserMessage { message_id, text, history } = *moment {
             self.fan_out(cx, message_id, text, history);
         }
     }
@@ -204,7 +208,7 @@ impl HostSide for Side {
         !self.subscribers.values().any(|subscriber| subscriber.waits.is_some())
     }
 
-    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Heard<'_>) -> bool {
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         if message.envelope.method.as_deref() != Some(super::super::CONTEXT) {
             return false;
         }
@@ -223,7 +227,7 @@ impl HostSide for Side {
 
     /// A bare answer to the notification (way d of AMB-A1): it cannot be told which message it is for, so it counts as
     /// none.
-    fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Heard<'_>) -> bool {
+    fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Inbound<'_>) -> bool {
         let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
             return false;
         };
@@ -233,17 +237,17 @@ impl HostSide for Side {
         true
     }
 
-    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &Reply<'_>) {
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
         match reply {
-            Reply::Answered { envelope, .. } => {
+            RequestOutcome::Answered { envelope, .. } => {
                 let Some(key) = subscriber.keys.remove(&token) else { return };
                 let actions = subscriber.engine.answered(cx.now, key, envelope);
                 self.act(cx, server, actions);
             }
             // The engine keeps the time itself, and waits on for a late answer.
-            Reply::TimedOut => {}
-            Reply::Failed(why) => {
+            RequestOutcome::TimedOut => {}
+            RequestOutcome::Failed(why) => {
                 let failed = subscriber.keys.remove(&token).and_then(|key| subscriber.engine.undelivered(key));
                 if failed.is_some() && failed == subscriber.waits {
                     subscriber.waits = None;
@@ -284,12 +288,12 @@ impl HostSide for Side {
     }
 }
 
-fn members(outcome: &Outcome) -> Value {
+fn members(outcome: &DeliveryOutcome) -> Value {
     let carrier = if outcome.carrier == Carrier::Notification { "notification" } else { "request" };
     json!({"message_id": outcome.message_id, "carrier": carrier, "latency_us": micros(outcome.latency), "remarks": outcome.remarks})
 }
 
-fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &Outcome) {
+fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &DeliveryOutcome) {
     let mut data = members(outcome);
     // A notification that nobody answers is how a server says that it has nothing.
     let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
@@ -322,7 +326,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
 }
 
 /// Context that came too late is never moved to a later turn (A13).
-fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &Outcome) {
+fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
     let ms = outcome.latency.as_millis();
     cx.tell("late", Some(server), format!("an answer after {ms} ms, dropped"), members(outcome));
 }

@@ -20,14 +20,14 @@ fn receive(engine: &mut UserMessages, now: Duration, text: &str) -> Vec<Action> 
     engine.receive(now, &Envelope::scan(text.as_bytes()))
 }
 
-fn done(actions: &[Action]) -> &Outcome {
+fn done(actions: &[Action]) -> &DeliveryOutcome {
     match actions {
         [.., Action::Done(outcome)] => outcome,
         other => panic!("not done: {other:?}"),
     }
 }
 
-fn text_of(outcome: &Outcome) -> Option<&str> {
+fn text_of(outcome: &DeliveryOutcome) -> Option<&str> {
     outcome.context.as_ref()?.text.as_deref()
 }
 

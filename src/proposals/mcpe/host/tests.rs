@@ -1,15 +1,15 @@
 use super::*;
-use crate::proposals::host::{ModelView, ServerView, Wish};
+use crate::proposals::host::{Effect, ModelView, ServerView};
 use crate::proposals::{Declared, knobs};
 use crate::wire::Envelope;
 
 /// The side under test with one server.
 struct Bench {
-    side: Side,
+    side: McpeHostSide,
     view: ServerView,
     now: Duration,
     tokens: u64,
-    wishes: Vec<Wish>,
+    wishes: Vec<Effect>,
 }
 
 const SERVER: ServerId = ServerId(0);
@@ -24,7 +24,8 @@ impl Bench {
         let declared = Declared { server, tools, ..Declared::default() };
         let view =
             ServerView { name: "s".to_owned(), declared, is_legacy: true, is_open: true, ..ServerView::default() };
-        let mut bench = Self { side: Side::new(&policies), view, now: Duration::ZERO, tokens: 0, wishes: Vec::new() };
+        let mut bench =
+            Self { side: McpeHostSide::new(&policies), view, now: Duration::ZERO, tokens: 0, wishes: Vec::new() };
         bench.with(|side, cx| side.connected(cx, SERVER));
         assert!(bench.wishes.is_empty(), "nothing is known before the list of tools is there");
         bench.with(|side, cx| side.listed(cx, SERVER));
@@ -39,7 +40,7 @@ impl Bench {
     }
 
     /// Asks the side, and shows it each tool that it calls thereby, as the engine does.
-    fn with<T>(&mut self, ask: impl FnOnce(&mut Side, &mut HostCx<'_>) -> T) -> T {
+    fn with<T>(&mut self, ask: impl FnOnce(&mut McpeHostSide, &mut HostCx<'_>) -> T) -> T {
         let before = self.wishes.len();
         let answer = self.ask(ask);
         let sent: Vec<ToolUse> = self.wishes[before..].iter().filter_map(tool_use).collect();
@@ -60,12 +61,12 @@ impl Bench {
 
     fn fact(&self, what: &str) -> Option<&str> {
         self.wishes.iter().rev().find_map(|wish| match wish {
-            Wish::Tell(fact) if fact.what == what => Some(fact.text.as_str()),
+            Effect::Tell(fact) if fact.what == what => Some(fact.text.as_str()),
             _ => None,
         })
     }
 
-    fn ask<T>(&mut self, ask: impl FnOnce(&mut Side, &mut HostCx<'_>) -> T) -> T {
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut McpeHostSide, &mut HostCx<'_>) -> T) -> T {
         let (servers, names) = (std::slice::from_ref(&self.view), ("p", "s"));
         let model = ModelView::default();
         let mut cx =
@@ -76,7 +77,7 @@ impl Bench {
     fn hear(&mut self, method: &str, params: &Value) {
         let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         let envelope = Envelope::scan(text.as_bytes());
-        let heard = Heard { envelope: &envelope, text: text.as_bytes() };
+        let heard = Inbound { envelope: &envelope, text: text.as_bytes() };
         assert!(self.with(|side, cx| side.receive(cx, SERVER, &heard)));
     }
 
@@ -87,8 +88,8 @@ impl Bench {
     fn reply(&mut self, token: u64, result: &Value) {
         let text = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
         let envelope = Envelope::scan(text.as_bytes());
-        let reply = Reply::Answered { envelope: &envelope, latency: Duration::ZERO };
-        let is_it = |wish: &&Wish| matches!(wish, Wish::Request { token: own, .. } if *own == token);
+        let reply = RequestOutcome::Answered { envelope: &envelope, latency: Duration::ZERO };
+        let is_it = |wish: &&Effect| matches!(wish, Effect::Request { token: own, .. } if *own == token);
         let used = self.wishes.iter().find(is_it).and_then(tool_use).expect("a tool was called");
         self.with(|side, cx| side.called(cx, &used, result));
         self.with(|side, cx| side.replied(cx, SERVER, token, &reply));
@@ -101,21 +102,21 @@ impl Bench {
     /// The last call of a tool: its token and arguments.
     fn called(&self, tool: &str) -> Option<(u64, &Value)> {
         self.wishes.iter().rev().find_map(|wish| match wish {
-            Wish::Request { token, params, .. } if params["name"] == tool => Some((*token, &params["arguments"])),
+            Effect::Request { token, params, .. } if params["name"] == tool => Some((*token, &params["arguments"])),
             _ => None,
         })
     }
 
     fn told(&self, what: &str) -> usize {
-        self.wishes.iter().filter(|wish| matches!(wish, Wish::Tell(fact) if fact.what == what)).count()
+        self.wishes.iter().filter(|wish| matches!(wish, Effect::Tell(fact) if fact.what == what)).count()
     }
 
     /// What the next prompt has.
     fn prompt(&mut self) -> Vec<String> {
         self.wishes.clear();
-        self.with(|side, cx| side.moment(cx, &Moment::Prompt(Agent::Main)));
-        let text = |wish: &Wish| match wish {
-            Wish::Inject(injection) if injection.slot == SLOT => Some(injection.text.clone()),
+        self.with(|side, cx| side.moment(cx, &LifecycleEvent::Prompt(Agent::Main)));
+        let text = |wish: &Effect| match wish {
+            Effect::Inject(injection) if injection.slot == SLOT => Some(injection.text.clone()),
             _ => None,
         };
         self.wishes.iter().filter_map(text).collect()
@@ -126,8 +127,8 @@ impl Bench {
     }
 }
 
-fn tool_use(wish: &Wish) -> Option<ToolUse> {
-    let Wish::Request { server, params, .. } = wish else { return None };
+fn tool_use(wish: &Effect) -> Option<ToolUse> {
+    let Effect::Request { server, params, .. } = wish else { return None };
     let tool = params["name"].as_str().expect("a tool").to_owned();
     Some(ToolUse { server: Some(*server), tool, arguments: params["arguments"].clone(), output: None })
 }
@@ -159,7 +160,7 @@ fn e5_subscriptions_are_made_at_connect_from_patterns_and_filters() {
         .wishes
         .iter()
         .filter_map(
-            |wish| if let Wish::Request { params, .. } = wish { Some(&params["arguments"]["filter"]) } else { None },
+            |wish| if let Effect::Request { params, .. } = wish { Some(&params["arguments"]["filter"]) } else { None },
         )
         .collect();
     assert_eq!(made, [&json!({"eventTypes": ["github.*"]}), &json!({"tags": ["ci"]})]);
@@ -174,7 +175,7 @@ fn f3_events_stand_once_in_the_next_prompt_and_wake_nobody() {
     bench.event("a", "1");
     bench.hear(BATCH, &json!({"subscriptionId": "a", "events": [event("1"), event("2")]}));
     assert_eq!((bench.told("event"), bench.told("duplicate")), (2, 1));
-    assert!(!bench.wishes.iter().any(|wish| matches!(wish, Wish::Inject(_))));
+    assert!(!bench.wishes.iter().any(|wish| matches!(wish, Effect::Inject(_))));
     let prompt = bench.prompt();
     assert_eq!((prompt.len(), prompt[0].contains(r#""n":1"#)), (2, true));
     assert_eq!(bench.prompt(), Vec::<String>::new());
@@ -261,7 +262,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     bench.order("subscribe", &json!({})).expect("known").expect("asked");
     let (token, _) = bench.called(SUBSCRIBE).expect("asked");
     bench.grant(token, "a");
-    let wakes = |bench: &Bench| bench.wishes.iter().filter(|wish| matches!(wish, Wish::Wake { .. })).count();
+    let wakes = |bench: &Bench| bench.wishes.iter().filter(|wish| matches!(wish, Effect::Wake { .. })).count();
     // Two that came together are one turn's.
     bench.event("a", "one");
     bench.event("a", "two");
@@ -277,7 +278,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     bench.prompt();
     bench.event("a", "six");
     let held = bench.wishes.iter().find_map(|wish| match wish {
-        Wish::Tell(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
+        Effect::Tell(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
         _ => None,
     });
     assert_eq!((wakes(&bench), held), (0, Some(json!("too many"))));

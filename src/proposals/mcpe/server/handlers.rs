@@ -9,7 +9,7 @@ mod input;
 
 use super::settings::Settings;
 use crate::proposals::server::ServerCx;
-use crate::proposals::server::handler_job::{End, OUTPUT_KEPT, Outcome};
+use crate::proposals::server::handler_job::{JobEnd, JobOutcome, OUTPUT_KEPT};
 use handler::Handler;
 use input::Input;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ impl Handlers {
     }
 
     /// Takes what came of one; answers whether it was one.
-    pub fn brought(&mut self, ticket: u64, outcome: &Outcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
+    pub fn brought(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
         let Some(mut run) = self.under_way.remove(&ticket) else { return false };
         match run.judge(&outcome.end, settings, cx) {
             Verdict::Over(how) => run.ended(how, told(outcome), cx),
@@ -186,13 +186,15 @@ pub enum Delivered {
 }
 
 impl Run {
-    fn judge(&self, end: &End, settings: &Settings, cx: &dyn ServerCx) -> Verdict {
+    fn judge(&self, end: &JobEnd, settings: &Settings, cx: &dyn ServerCx) -> Verdict {
         match end {
-            End::Exited { code: 0 } | End::Said | End::Answered { status: 200..=299, .. } => Verdict::Over("done"),
-            End::Late => Verdict::Over("timed_out"),
-            End::Stopped => Verdict::Over("stopped"),
-            End::Unstarted { .. } => Verdict::Over("not_started"),
-            End::Answered { status: status @ (307 | 308), location: Some(location), .. } => {
+            JobEnd::Exited { code: 0 } | JobEnd::Said | JobEnd::Answered { status: 200..=299, .. } => {
+                Verdict::Over("done")
+            }
+            JobEnd::Late => Verdict::Over("timed_out"),
+            JobEnd::Stopped => Verdict::Over("stopped"),
+            JobEnd::Unstarted { .. } => Verdict::Over("not_started"),
+            JobEnd::Answered { status: status @ (307 | 308), location: Some(location), .. } => {
                 match self.elsewhere(location) {
                     Some(url) if self.hops < MOST_HOPS && !self.is_last => {
                         Verdict::Elsewhere { url, for_good: *status == 308 }
@@ -200,12 +202,12 @@ impl Run {
                     _ => Verdict::Over("failed"),
                 }
             }
-            End::Answered { status: 429 | 500..=599, retry_after, .. } => {
+            JobEnd::Answered { status: 429 | 500..=599, retry_after, .. } => {
                 let asked = retry_after.as_deref().and_then(|text| wait_asked_for(text, cx.wall_ns()));
                 self.again(asked, settings)
             }
-            End::Unreached { .. } => self.again(None, settings),
-            End::Exited { .. } | End::Signalled { .. } | End::Answered { .. } => Verdict::Over("failed"),
+            JobEnd::Unreached { .. } => self.again(None, settings),
+            JobEnd::Exited { .. } | JobEnd::Signalled { .. } | JobEnd::Answered { .. } => Verdict::Over("failed"),
         }
     }
 
@@ -241,13 +243,13 @@ impl Run {
 }
 
 /// What is told of an outcome.
-fn told(outcome: &Outcome) -> Value {
+fn told(outcome: &JobOutcome) -> Value {
     let mut told = match &outcome.end {
-        End::Exited { code } => json!({"exit_code": code}),
-        End::Signalled { signal } => json!({"signal": signal}),
-        End::Answered { status, .. } => json!({"status": status}),
-        End::Unreached { why } | End::Unstarted { why } => json!({"why": why}),
-        End::Said | End::Late | End::Stopped => json!({}),
+        JobEnd::Exited { code } => json!({"exit_code": code}),
+        JobEnd::Signalled { signal } => json!({"signal": signal}),
+        JobEnd::Answered { status, .. } => json!({"status": status}),
+        JobEnd::Unreached { why } | JobEnd::Unstarted { why } => json!({"why": why}),
+        JobEnd::Said | JobEnd::Late | JobEnd::Stopped => json!({}),
     };
     told["bytes"] = json!(outcome.bytes);
     if !outcome.output.is_empty() {

@@ -1,6 +1,6 @@
 //! The subscriptions of one client: the six tools, whom an event goes to, and what is due.
 //!
-//! Pure: times are Unix nanoseconds and come in, notifications and facts go out as [`Act`]s. Events reach a
+//! Pure: times are Unix nanoseconds and come in, notifications and facts go out as [`SubscriptionAction`]s. Events reach a
 //! subscription in the order in which they were published.
 
 use super::delivery::Delivery;
@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::subscription::{Due, Minute, Status, Subscription};
 use super::{fits, stamp};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED};
-use crate::proposals::server::handler_job::Permits;
+use crate::proposals::server::handler_job::HandlerPolicy;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub struct Call<'a> {
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
+pub enum SubscriptionAction {
     /// Send a notification.
     Notify(&'static str, Value),
     /// Run the handler of this subscription.
@@ -48,11 +48,11 @@ pub enum Act {
 
 /// What a tool answers, and what is told beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct ToolOutcome {
     /// The tool's structured result.
     pub result: Value,
     /// What is to be done.
-    pub acts: Vec<Act>,
+    pub acts: Vec<SubscriptionAction>,
 }
 
 /// The subscriptions of one client.
@@ -61,31 +61,31 @@ pub struct Subscriptions {
     /// Limits and rights.
     pub settings: Settings,
     /// Which handlers may be had.
-    pub permits: Permits,
+    pub permits: HandlerPolicy,
     table: Vec<Subscription>,
     made: Minute,
 }
 
 /// The fact that a subscription is now `active`, `paused`, `expired` or `removed`, with events that waited in vain.
-fn became(id: &str, status: &str, undelivered: usize) -> Act {
+fn became(id: &str, status: &str, undelivered: usize) -> SubscriptionAction {
     let mut fact = json!({"report": "subscription", "id": id, "became": status});
     if undelivered > 0 {
         fact["undelivered"] = json!(undelivered);
     }
-    Act::Report(fact)
+    SubscriptionAction::Report(fact)
 }
 
 impl Subscription {
     /// What is done beside a delivery.
-    fn handled(&self, delivered: impl FnOnce() -> Delivered) -> Option<Act> {
+    fn handled(&self, delivered: impl FnOnce() -> Delivered) -> Option<SubscriptionAction> {
         let handler = self.handler.as_ref()?;
-        Some(Act::Handle(self.id.clone(), Arc::clone(handler), delivered()))
+        Some(SubscriptionAction::Handle(self.id.clone(), Arc::clone(handler), delivered()))
     }
 }
 
 /// The fact that an event does not reach a subscription that it was for.
-fn dropped(id: &str, event: &Event, why: &str) -> Act {
-    Act::Report(json!({"report": "dropped", "id": id, "event_id": event.id, "why": why}))
+fn dropped(id: &str, event: &Event, why: &str) -> SubscriptionAction {
+    SubscriptionAction::Report(json!({"report": "dropped", "id": id, "event_id": event.id, "why": why}))
 }
 
 impl Subscriptions {
@@ -93,7 +93,7 @@ impl Subscriptions {
     ///
     /// # Errors
     /// What is refused and why, as a sentence for the model.
-    pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<Done, String> {
+    pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
         // What is wrong with one of three kinds is said better by that kind.
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
@@ -108,7 +108,7 @@ impl Subscriptions {
         }
     }
 
-    fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<Done, String> {
+    fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<ToolOutcome, String> {
         let handler = call.arguments.get("handler").map(|given| Handler::read(given, &self.permits)).transpose()?;
         let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
         let filter = read_filter(call.arguments)?.unwrap_or_default();
@@ -132,10 +132,10 @@ impl Subscriptions {
         made.describe(&mut result);
         let acts = told(&made);
         self.table.push(made);
-        Ok(Done { result, acts })
+        Ok(ToolOutcome { result, acts })
     }
 
-    fn list(&self, call: &Call<'_>) -> Done {
+    fn list(&self, call: &Call<'_>) -> ToolOutcome {
         let wanted = call.arguments.get("status").and_then(Value::as_str);
         let listed: Vec<Value> = self
             .table
@@ -151,29 +151,30 @@ impl Subscriptions {
                 entry
             })
             .collect();
-        Done { result: json!({"subscriptions": listed}), acts: Vec::new() }
+        ToolOutcome { result: json!({"subscriptions": listed}), acts: Vec::new() }
     }
 
     /// Removing what is not there is no error: the result says that nothing was removed (E11).
-    fn unsubscribe(&mut self, call: &Call<'_>) -> Done {
+    fn unsubscribe(&mut self, call: &Call<'_>) -> ToolOutcome {
         let id = subscription_id(call.arguments);
         let removed = self.table.iter().position(|known| known.id == id).map(|at| self.table.remove(at));
-        let ends = |known: &Subscription| [became(id, "removed", known.held.len()), Act::Forget(id.to_owned())];
+        let ends =
+            |known: &Subscription| [became(id, "removed", known.held.len()), SubscriptionAction::Forget(id.to_owned())];
         let acts = removed.iter().flat_map(ends).collect();
-        Done { result: json!({"subscriptionId": id, "success": removed.is_some()}), acts }
+        ToolOutcome { result: json!({"subscriptionId": id, "success": removed.is_some()}), acts }
     }
 
-    fn switch(&mut self, call: &Call<'_>, status: Status) -> Result<Done, String> {
+    fn switch(&mut self, call: &Call<'_>, status: Status) -> Result<ToolOutcome, String> {
         let known = self.usable(call.arguments)?;
         known.status = status;
         known.updated = call.now;
         known.set_fires(call.now);
         let result = json!({"subscriptionId": known.id, "status": status, "success": true});
-        Ok(Done { result, acts: vec![became(&known.id, status.name(), 0)] })
+        Ok(ToolOutcome { result, acts: vec![became(&known.id, status.name(), 0)] })
     }
 
     /// Replaces each top-level member that is given. What waits and is no longer wanted is dropped, which is told.
-    fn update(&mut self, call: &Call<'_>) -> Result<Done, String> {
+    fn update(&mut self, call: &Call<'_>) -> Result<ToolOutcome, String> {
         if call.arguments.get("updates").is_some() {
             return Err("the members of events_update stand beside subscriptionId, not in `updates`".to_owned());
         }
@@ -205,7 +206,7 @@ impl Subscriptions {
         result["updatedAt"] = json!(stamp(known.updated));
         let mut acts = told(known);
         acts.extend(Vec::from(gone).iter().map(|event| dropped(&known.id, event, why)));
-        Ok(Done { result, acts })
+        Ok(ToolOutcome { result, acts })
     }
 
     fn usable(&mut self, arguments: &Value) -> Result<&mut Subscription, String> {
@@ -225,15 +226,17 @@ impl Subscriptions {
     }
 
     /// Publishes an event: to whom it goes at once, for whom it waits, and who does not get it though it was for them.
-    pub fn publish(&mut self, event: &Event, now: i64) -> Vec<Act> {
+    pub fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
         let (mut acts, mut sent, mut held) = (Vec::new(), Vec::new(), Vec::new());
         let draft = &event.draft;
         for known in self.table.iter_mut().filter(|known| known.status == Status::Active) {
             if !known.wants(event) {
                 if let Some(pattern) = known.filter.near_miss(&draft.event_type, &draft.tags, &draft.priority) {
-                    acts.push(Act::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": pattern,
+                    acts.push(SubscriptionAction::Report(
+                        json!({"report": "read_otherwise", "id": known.id, "pattern": pattern,
                         "event_id": event.id, "event_type": draft.event_type,
-                        "text": "other servers deliver this event: they read the wildcard in another way"})));
+                        "text": "other servers deliver this event: they read the wildcard in another way"}),
+                    ));
                 }
                 continue;
             }
@@ -242,7 +245,7 @@ impl Subscriptions {
                 continue;
             }
             if known.delivery.realtime {
-                acts.push(Act::Notify(EVENT, json!({"subscriptionId": known.id, "event": event.value})));
+                acts.push(SubscriptionAction::Notify(EVENT, json!({"subscriptionId": known.id, "event": event.value})));
                 acts.extend(known.handled(|| Delivered::Event(event.value.clone())));
                 sent.push(known.id.clone());
             }
@@ -252,8 +255,10 @@ impl Subscriptions {
                 acts.extend(gone.iter().map(|event| dropped(&known.id, event, "full")));
             }
         }
-        acts.push(Act::Report(json!({"report": "published", "event_id": event.id, "event_type": draft.event_type,
-            "subscriptions": sent, "held": held})));
+        acts.push(SubscriptionAction::Report(
+            json!({"report": "published", "event_id": event.id, "event_type": draft.event_type,
+            "subscriptions": sent, "held": held}),
+        ));
         acts
     }
 
@@ -263,7 +268,7 @@ impl Subscriptions {
     }
 
     /// Does what is due, in the order of its times. Afterwards [`Self::next_due`] lies ahead.
-    pub fn wake(&mut self, now: i64) -> Vec<Act> {
+    pub fn wake(&mut self, now: i64) -> Vec<SubscriptionAction> {
         let mut acts = Vec::new();
         loop {
             let all = self.table.iter().enumerate().filter_map(|(index, known)| Some((known.next_due()?, index)));
@@ -291,13 +296,13 @@ impl Subscriptions {
 }
 
 /// The schedule has fired: as much as may go at once goes, the rest waits for the next time.
-fn fire(known: &mut Subscription, now: i64, acts: &mut Vec<Act>) {
+fn fire(known: &mut Subscription, now: i64, acts: &mut Vec<SubscriptionAction>) {
     let Some((most, batch)) = known.delivery.cron.as_ref().map(|cron| (cron.most, cron.batch)) else { return };
     deliver(known, "cron", most, batch, acts);
     known.set_fires(now);
 }
 
-fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<Act>) {
+fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>) {
     known.at = None;
     let Some((batch, auto_expire)) = known.delivery.scheduled.as_ref().map(|one| (one.batch, one.auto_expire)) else {
         return;
@@ -310,32 +315,32 @@ fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<Act>) {
 }
 
 /// Sends what waits, in batches; nothing where nothing waits (E23).
-fn deliver(known: &mut Subscription, by: &str, most: usize, batch: usize, acts: &mut Vec<Act>) {
+fn deliver(known: &mut Subscription, by: &str, most: usize, batch: usize, acts: &mut Vec<SubscriptionAction>) {
     let batches = known.take(most, batch);
     let events: usize = batches.iter().map(Vec::len).sum();
     if events == 0 {
         return;
     }
     for batch in batches {
-        acts.push(Act::Notify(BATCH, json!({"subscriptionId": known.id, "events": batch})));
+        acts.push(SubscriptionAction::Notify(BATCH, json!({"subscriptionId": known.id, "events": batch})));
         acts.extend(known.handled(|| Delivered::Batch(batch)));
     }
-    acts.push(Act::Report(json!({"report": "delivered", "id": known.id, "by": by, "events": events,
+    acts.push(SubscriptionAction::Report(json!({"report": "delivered", "id": known.id, "by": by, "events": events,
         "left": known.held.len()})));
 }
 
-fn expire(known: &mut Subscription, at: i64, acts: &mut Vec<Act>) {
+fn expire(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>) {
     let undelivered = std::mem::take(&mut known.held).len();
     (known.status, known.updated, known.fires, known.at) = (Status::Expired, at, None, None);
-    acts.push(Act::Notify(EXPIRED, json!({"subscriptionId": known.id})));
+    acts.push(SubscriptionAction::Notify(EXPIRED, json!({"subscriptionId": known.id})));
     acts.push(became(&known.id, "expired", undelivered));
 }
 
 /// What is told of a subscription that was made or changed: where it stands, and where others read it in another way.
-fn told(known: &Subscription) -> Vec<Act> {
+fn told(known: &Subscription) -> Vec<SubscriptionAction> {
     let mut acts = vec![became(&known.id, known.status.name(), 0)];
     if known.filter.event_types.iter().any(|pattern| pattern == "*") {
-        acts.push(Act::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": "*",
+        acts.push(SubscriptionAction::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": "*",
             "text": "some servers read a lone * as an exact name and deliver nothing"})));
     }
     acts

@@ -4,7 +4,7 @@ use super::*;
 fn e1_e3_e4_the_capability_and_the_tools_agree() {
     let capability = capability(&Settings::default());
     assert_eq!(SCHEMAS.check("capability:server", &capability), Some(vec![]));
-    let tools = tools(&Permits::default());
+    let tools = tools(&HandlerPolicy::default());
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, DESCRIPTOR.tools);
     for tool in [&tools[0], &tools[5]] {
@@ -16,7 +16,7 @@ fn e1_e3_e4_the_capability_and_the_tools_agree() {
 
 #[test]
 fn settings_are_checked() {
-    let configure = |settings: Value| McpeSide::default().configure(&settings);
+    let configure = |settings: Value| McpeServerSide::default().configure(&settings);
     assert_eq!(configure(json!({"max_subscriptions": 3, "allow": ["github.*"]})), Ok(()));
     assert!(configure(json!({"allow": ["git*"]})).is_err_and(|why| why.contains("git*")));
     assert!(configure(json!({"most": 3})).is_err_and(|why| why.contains("most")));

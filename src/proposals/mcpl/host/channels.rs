@@ -2,7 +2,7 @@
 
 use super::push::Event;
 use super::sets::advertises;
-use super::{Asked, Peer, Side, blocks};
+use super::{Asked, McplHostSide, Peer, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId, label};
 use crate::proposals::recent::Recent;
 use crate::protocol::errors;
@@ -133,7 +133,7 @@ impl Peer {
     }
 }
 
-impl Side {
+impl McplHostSide {
     /// `channels/register` (C62).
     pub(super) fn register(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };

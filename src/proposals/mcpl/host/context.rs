@@ -2,7 +2,7 @@
 
 use super::channels::Origin;
 use super::sets::advertises;
-use super::{AFTER_USER, Asked, BEFORE_USER, EVENT, Peer, SYSTEM, Side, blocks, model_info};
+use super::{AFTER_USER, Asked, BEFORE_USER, EVENT, McplHostSide, Peer, SYSTEM, blocks, model_info};
 use crate::proposals::host::{Agent, Beginning, HostCx, Injection, ServerId, Usage};
 use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn hears(peer: &Peer) -> bool {
     peer.offers(AFTER) && advertises(&peer.block, "/contextHooks/afterInference") && peer.sets.lets(AFTER)
 }
 
-impl Side {
+impl McplHostSide {
     /// A turn begins: what began it and what waited goes into its prompt, and servers are asked for context (C41, C42).
     pub(super) fn begin(&mut self, cx: &mut HostCx<'_>, begins: &Beginning<'_>) {
         let inference = match begins.woken {

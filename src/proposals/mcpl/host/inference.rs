@@ -1,7 +1,7 @@
 //! Inferences that servers ask for (§11): whether they may, and what goes back.
 
-use super::{Peer, Side, blocks};
-use crate::proposals::host::{Finish, HostCx, Inference, Inferred, Refusal, Said, ServerId, Usage, tokens};
+use super::{McplHostSide, Peer, blocks};
+use crate::proposals::host::{Finish, HostCx, Inference, Inferred, Refusal, ServerId, Usage, Utterance, tokens};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ impl Peer {
     }
 }
 
-impl Side {
+impl McplHostSide {
     /// A request (C53).
     pub(super) fn infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let data = |outcome: &str| json!({"feature_set": params["featureSet"], "outcome": outcome});
@@ -67,7 +67,7 @@ impl Side {
         }
     }
 
-    fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Said>, Refusal> {
+    fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Utterance>, Refusal> {
         let is_in_hook = self.is_in_hook(server);
         let open = self.inferring.values().filter(|running| running.server == server).count();
         let Some(peer) = self.peers.get_mut(&server) else {
@@ -152,7 +152,7 @@ impl Running {
 }
 
 /// The messages of a request; content blocks are taken too (AMB-C8).
-fn messages(params: &Value, most: usize) -> Result<Vec<Said>, Refusal> {
+fn messages(params: &Value, most: usize) -> Result<Vec<Utterance>, Refusal> {
     let malformed = |why: &str| Refusal::new(errors::INVALID_PARAMS, why);
     let list = params["messages"].as_array().ok_or_else(|| malformed("messages is missing"))?;
     if list.is_empty() {
@@ -165,7 +165,7 @@ fn messages(params: &Value, most: usize) -> Result<Vec<Said>, Refusal> {
             _ => "user",
         };
         let content = Some(&message["content"]).filter(|content| content.is_string() || content.is_array())?;
-        Some(Said { role, text: blocks::text(content, most) })
+        Some(Utterance { role, text: blocks::text(content, most) })
     };
     list.iter().map(|message| said(message).ok_or_else(|| malformed("a message has no role or no content"))).collect()
 }

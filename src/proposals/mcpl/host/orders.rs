@@ -1,7 +1,7 @@
 //! What a user does by hand: rolling back, switching feature sets, deciding on scopes, channels. And what came of it.
 
 use super::scopes::{approval, denial};
-use super::{Asked, Side, model_info};
+use super::{Asked, McplHostSide, model_info};
 use crate::proposals::host::{HostCx, ServerId};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn names(value: &Value) -> Vec<String> {
     }
 }
 
-impl Side {
+impl McplHostSide {
     /// Does an order.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What begins turns: events that servers push (§9), and what a channel's messages share with them.
 
 use super::channels::Origin;
-use super::{Side, blocks};
+use super::{McplHostSide, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
 use crate::protocol::errors;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub struct Event {
     pub channel: Option<Origin>,
 }
 
-impl Side {
+impl McplHostSide {
     /// An event (C37 to C41).
     pub(super) fn push(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let mut data = json!({"feature_set": params["featureSet"], "event_id": params["eventId"], "wake": "no"});

@@ -2,7 +2,7 @@
 //! scopes that servers ask for.
 
 use super::scopes::{Verdict, approval, denial};
-use super::{Peer, Side, Tree};
+use super::{McplHostSide, Peer, Tree};
 use crate::proposals::host::{HostCx, Refusal, ServerId, ToolUse};
 use crate::protocol::errors;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ impl Peer {
     }
 }
 
-impl Side {
+impl McplHostSide {
     /// Before a tool is called (C26, C32, F7).
     pub(super) fn gate_tool(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get(&server)?))) else {

@@ -1,17 +1,17 @@
 //! Strict misfits that real peers are known for: told under a rule of their own, or not at all.
 
 use super::*;
-use crate::proposals::Excuse;
-use crate::protocol::schema::Misfit;
+use crate::proposals::Exemption;
+use crate::protocol::schema::SchemaViolation;
 
 /// What to make of a misfit.
-pub fn excuse(definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
+pub fn excuse(definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
     let place = misfit.place.as_str();
     let at = value.pointer(place).unwrap_or(&Value::Null);
     let rule = match definition {
         "capability:client" | "capability:server" => match capability_excuse(place, at) {
             Some(excuse) => return excuse,
-            None => return Excuse::None,
+            None => return Exemption::None,
         },
         "featureSets/changed:params" if is_use(place) && at.is_string() => &UNKNOWN_USE,
         "context/beforeInference:params" | "context/afterInference:params" if place == "/featureSet" => &HOOK_SET,
@@ -25,18 +25,18 @@ pub fn excuse(definition: &str, value: &Value, misfit: &Misfit) -> Excuse {
         }
         _ => match block_excuse(at) {
             Some(rule) => rule,
-            None => return Excuse::None,
+            None => return Exemption::None,
         },
     };
-    Excuse::Instead(rule)
+    Exemption::Instead(rule)
 }
 
-fn capability_excuse(place: &str, at: &Value) -> Option<Excuse> {
+fn capability_excuse(place: &str, at: &Value) -> Option<Exemption> {
     match (place, at) {
-        ("/featureSets", Value::Array(_)) => Some(Excuse::Instead(&SETS_ARRAY)),
-        ("/channels", Value::Bool(_)) => Some(Excuse::Accepted),
-        ("/contextHooks/afterInference", Value::Bool(_)) => Some(Excuse::Instead(&AFTER_FLAG)),
-        _ if is_use(place) && at.is_string() => Some(Excuse::Instead(&UNKNOWN_USE)),
+        ("/featureSets", Value::Array(_)) => Some(Exemption::Instead(&SETS_ARRAY)),
+        ("/channels", Value::Bool(_)) => Some(Exemption::Accepted),
+        ("/contextHooks/afterInference", Value::Bool(_)) => Some(Exemption::Instead(&AFTER_FLAG)),
+        _ if is_use(place) && at.is_string() => Some(Exemption::Instead(&UNKNOWN_USE)),
         _ => None,
     }
 }

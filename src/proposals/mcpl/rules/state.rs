@@ -122,6 +122,6 @@ fn check_call(message: &Observed<'_>, findings: &mut Findings) {
     findings.check(&STATE_WRAPPED, seq, !wrapped, || "state has a checkpoint in it".to_owned());
 }
 
-fn join(misfits: &[crate::protocol::schema::Misfit]) -> String {
+fn join(misfits: &[crate::protocol::schema::SchemaViolation]) -> String {
     misfits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -37,7 +37,7 @@ pub struct Observed {
 
 /// What came of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct SendResult {
     /// What is wrong with it, as sentence fragments.
     pub faults: Vec<&'static str>,
     /// The output, once it is complete.
@@ -60,9 +60,9 @@ impl Outgoing {
     }
 
     /// A chunk: numbered from 0 without gaps, and before the whole.
-    pub fn chunk(&mut self, params: &Value) -> Told {
+    pub fn chunk(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
-        let mut told = Told::default();
+        let mut told = SendResult::default();
         if output.complete {
             told.faults.push("a chunk after the whole");
         }
@@ -75,9 +75,9 @@ impl Outgoing {
     }
 
     /// The whole: once, and what the chunks were.
-    pub fn complete(&mut self, params: &Value) -> Told {
+    pub fn complete(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
-        let mut told = Told::default();
+        let mut told = SendResult::default();
         if output.complete {
             told.faults.push("the whole came before");
         }
@@ -91,8 +91,8 @@ impl Outgoing {
     }
 }
 
-fn nameless() -> Told {
-    Told { faults: vec!["inferenceId or channelId is missing"], complete: None }
+fn nameless() -> SendResult {
+    SendResult { faults: vec!["inferenceId or channelId is missing"], complete: None }
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     fn c66_chunks_come_in_order_and_are_the_whole() {
         let mut outgoing = Outgoing::default();
         for (index, delta) in [(0, "Hello "), (1, "team")] {
-            assert_eq!(outgoing.chunk(&params(json!({"index": index, "delta": delta}))), Told::default());
+            assert_eq!(outgoing.chunk(&params(json!({"index": index, "delta": delta}))), SendResult::default());
         }
         let whole = params(json!({"content": [{"type": "text", "text": "Hello team"}]}));
         let told = outgoing.complete(&whole).complete.expect("complete");

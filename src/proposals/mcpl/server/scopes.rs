@@ -4,7 +4,7 @@
 //! leaves that to the host (§7.2), so a label that no list allows is asked about rather than refused here (§7.4).
 
 use super::negotiated::Negotiated;
-use super::{McplSide, PAGES};
+use super::{McplServerSide, PAGES};
 use crate::proposals::server::{Answer, Granted, ServerCx, ToolCall, Unsent, failure, success};
 use globset::GlobBuilder;
 use serde::Deserialize;
@@ -150,7 +150,7 @@ impl Negotiated {
     }
 }
 
-impl McplSide {
+impl McplServerSide {
     /// Takes a call over for which the host has to be asked.
     pub(super) fn ask_to_write(&self, call: &ToolCall<'_>, ticket: u64, cx: &mut dyn ServerCx) -> bool {
         if call.tool != WRITE_NOTE {

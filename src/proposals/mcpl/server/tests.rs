@@ -23,7 +23,7 @@ fn fits(name: &str, value: &Value) {
 #[test]
 fn nothing_is_negotiated_with_a_plain_host() {
     assert!(!Negotiated::default().negotiate(&json!({"experimental": {}})));
-    assert_eq!(McplSide::default().declare(&json!({"experimental": {}})), []);
+    assert_eq!(McplServerSide::default().declare(&json!({"experimental": {}})), []);
     fits("capability:server", &host(&json!({})).block(false));
 }
 
@@ -31,7 +31,7 @@ fn nothing_is_negotiated_with_a_plain_host() {
 fn sets_named_from_outside_are_declared_push_and_obey_updates() {
     let names = ["gitlab.notifications".to_owned(), PROACTIVE.to_owned()];
     let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
-    let mut mcpl = McplSide::default();
+    let mut mcpl = McplServerSide::default();
     mcpl.configure(&json!(Settings { push_sets: names.to_vec(), ..Settings::default() })).expect("settings");
     assert!(mcpl.configure(&json!({"push_set": []})).is_err());
     let declared = mcpl.declare(&capabilities);

@@ -1,8 +1,8 @@
 //! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages
 //! go.
 
-use super::super::remote::Told;
-use super::{Call, Client, Failure, Place, REFUSAL_LIMIT};
+use super::super::remote::TransportNotice;
+use super::{Call, Client, Failure, REFUSAL_LIMIT, StreamPosition};
 use crate::transport::client::http_endpoint::{Endpoint, Events};
 use crate::transport::link::Incoming;
 use crate::wire::sse::SseEvent;
@@ -28,10 +28,10 @@ impl Client {
                 self.give_up(call, failure).await;
             }
         };
-        let mut place = Place::default();
+        let mut place = StreamPosition::default();
         let mut answered = false;
         let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
-        (self.tell)(Told::Advice(&format!("the stream of HTTP+SSE {end}")));
+        (self.tell)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! What the server says is always taken at once, whoever reads it or not: a server that waits to be heard hears
 //! nothing.
 
-use super::streams::{Asked, Said, Streams};
+use super::streams::{ClientRequest, StreamMessage, Streams};
 use super::{Backend, Opened, SERVER_ENDED};
 use crate::transport::Incoming;
 use crate::transport::budget::{Budget, Receiver, Sender, queue};
@@ -49,14 +49,14 @@ impl Drop for Arriving {
 /// What a POST gets.
 pub struct Posted {
     /// What is said to it, up to the last answer.
-    pub said: Said,
+    pub said: StreamMessage,
     /// Gives the POST up when its client goes away.
-    pub guard: Guard,
+    pub guard: PostGuard,
 }
 
 /// Watches over a POST. In the stateless era hanging up is cancelling (2026-07-28, cancellation); before, it is not,
 /// and the client may come back (2025-03-26 to 2025-11-25, resumability).
-pub struct Guard {
+pub struct PostGuard {
     session: Arc<Session>,
     stream: u64,
 }
@@ -153,10 +153,10 @@ impl Session {
     /// nobody is owed an answer.
     pub async fn post(self: &Arc<Self>, message: Vec<u8>) -> Option<Option<Posted>> {
         self.is_used();
-        let asked = Asked::read(&message);
+        let asked = ClientRequest::read(&message);
         let posted = (!asked.is_empty()).then(|| {
             let said = self.lock().expect(asked);
-            let guard = Guard { session: Arc::clone(self), stream: said.stream };
+            let guard = PostGuard { session: Arc::clone(self), stream: said.stream };
             Posted { said, guard }
         });
         if let Some(message) = self.backend.pass(self.stream, Direction::ClientToServer, message)
@@ -177,13 +177,13 @@ impl Session {
     }
 
     /// The stream for what is no answer; `None` where there is one already.
-    pub fn listen(&self) -> Option<Said> {
+    pub fn listen(&self) -> Option<StreamMessage> {
         self.is_used();
         self.lock().listen()
     }
 
     /// Goes on with a stream behind the event with this id; `None` where nothing is known of it.
-    pub fn resume(&self, last: &str) -> Option<Said> {
+    pub fn resume(&self, last: &str) -> Option<StreamMessage> {
         self.is_used();
         let (said, lost) = self.lock().resume(last)?;
         if lost > 0 {
@@ -269,7 +269,7 @@ impl Session {
     }
 }
 
-impl Drop for Guard {
+impl Drop for PostGuard {
     fn drop(&mut self) {
         let session = &self.session;
         if session.is_resumable() {

@@ -4,7 +4,7 @@
 //! In the stateless era a link has many clients. There a message goes to the request that it belongs to, or to nobody.
 
 use crate::protocol::revision::meta;
-use crate::transport::budget::{Budget, Share};
+use crate::transport::budget::{Budget, BudgetPermit};
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -45,18 +45,18 @@ pub struct Streams {
     kept: VecDeque<Event>,
     kept_bytes: usize,
     /// Its part of what is kept of all sessions.
-    share: Share,
+    share: BudgetPermit,
     /// Where parts for what waits come from.
     budget: Option<Arc<Budget>>,
     /// Requests that were hung up on, and when.
-    abandoned: Vec<(Asked, Instant)>,
+    abandoned: Vec<(ClientRequest, Instant)>,
     told: Vec<&'static str>,
     is_cut: Arc<AtomicBool>,
 }
 
 /// A request of a client's.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ClientRequest {
     id: IdKey,
     /// The id as it stands.
     text: Vec<u8>,
@@ -66,7 +66,7 @@ pub struct Asked {
     logs: bool,
 }
 
-impl Asked {
+impl ClientRequest {
     /// The requests in a message: more than one where it is a batch.
     pub fn read(message: &[u8]) -> Vec<Self> {
         each(message, |item, envelope| {
@@ -96,7 +96,7 @@ impl Asked {
 
 /// A POST that waits for answers.
 struct Post {
-    waiting: Vec<Asked>,
+    waiting: Vec<ClientRequest>,
     stream: Stream,
 }
 
@@ -153,7 +153,7 @@ struct Sender {
 
 /// How many bytes wait on a stream, and their part of what waits in all sessions.
 #[derive(Default)]
-struct Waiting(Mutex<(usize, Share)>);
+struct Waiting(Mutex<(usize, BudgetPermit)>);
 
 impl Waiting {
     /// Takes so many bytes more in where there is room for them, or in any case; whether it did.
@@ -177,7 +177,7 @@ impl Waiting {
 }
 
 /// What is said on a stream toward the client, in order.
-pub struct Said {
+pub struct StreamMessage {
     /// The stream's number.
     pub stream: u64,
     /// The number of the event behind which it begins.
@@ -200,7 +200,7 @@ impl Sender {
     }
 }
 
-impl Said {
+impl StreamMessage {
     /// The next event; `None` at the end of the stream.
     pub async fn recv(&mut self) -> Option<Event> {
         let event = self.channel.recv().await?;
@@ -226,7 +226,7 @@ impl Said {
 }
 
 /// Who gets a message.
-enum Place {
+enum Recipient {
     Post(usize),
     Listener,
     Nobody,
@@ -244,7 +244,7 @@ impl Streams {
     }
 
     /// A POST with these requests: the stream of what is said to it, up to the last answer.
-    pub fn expect(&mut self, waiting: Vec<Asked>) -> Said {
+    pub fn expect(&mut self, waiting: Vec<ClientRequest>) -> StreamMessage {
         // Who uses an id again does not wait for the first answer any more.
         let same = |post: &Post| post.waiting.iter().any(|old| waiting.iter().any(|new| old.id == new.id));
         self.posts.retain(|post| post.stream.is_read() || !same(post));
@@ -261,7 +261,7 @@ impl Streams {
     }
 
     /// The stream for what is no answer, with what came since one was read; `None` where there is one already.
-    pub fn listen(&mut self) -> Option<Said> {
+    pub fn listen(&mut self) -> Option<StreamMessage> {
         if self.listener.is_read() {
             return None;
         }
@@ -270,7 +270,7 @@ impl Streams {
 
     /// Goes on with a stream behind the event with this id, and says how many of its messages are not kept any more;
     /// `None` where nothing is known of that event.
-    pub fn resume(&mut self, last: &str) -> Option<(Said, u64)> {
+    pub fn resume(&mut self, last: &str) -> Option<(StreamMessage, u64)> {
         let (stream, behind) = last.split_once('-')?;
         let (stream, behind): (u64, u64) = (stream.parse().ok()?, behind.parse().ok()?);
         let post = self.posts.iter().position(|post| post.stream.number == stream);
@@ -294,14 +294,14 @@ impl Streams {
         Some((said, lost))
     }
 
-    fn attach_listener(&mut self, behind: u64) -> Said {
+    fn attach_listener(&mut self, behind: u64) -> StreamMessage {
         let (sender, said) = self.replay(LISTENER, behind);
         (self.listener.sender, self.heard, self.has_listened) = (Some(sender), self.listener.last, true);
         said
     }
 
     /// A way into a stream on which waits what is kept of it behind this event.
-    fn replay(&self, stream: u64, behind: u64) -> (Sender, Said) {
+    fn replay(&self, stream: u64, behind: u64) -> (Sender, StreamMessage) {
         let (sender, said) = self.channel(stream, behind);
         for event in self.kept.iter().filter(|event| event.stream == stream && event.number > behind) {
             sender.give(event.clone());
@@ -309,11 +309,11 @@ impl Streams {
         (sender, said)
     }
 
-    fn channel(&self, stream: u64, behind: u64) -> (Sender, Said) {
+    fn channel(&self, stream: u64, behind: u64) -> (Sender, StreamMessage) {
         let (sender, channel) = mpsc::unbounded_channel();
         let share = self.budget.as_ref().map(Budget::share).unwrap_or_default();
         let (waiting, is_cut) = (Arc::new(Waiting(Mutex::new((0, share)))), Arc::clone(&self.is_cut));
-        let said = Said { stream, behind, channel, waiting: Arc::clone(&waiting), is_cut };
+        let said = StreamMessage { stream, behind, channel, waiting: Arc::clone(&waiting), is_cut };
         (Sender { channel: sender, waiting }, said)
     }
 
@@ -325,7 +325,7 @@ impl Streams {
     }
 
     /// The client of a POST has gone, in the stateless era: what it still waited for.
-    pub fn abandon(&mut self, stream: u64) -> Vec<Asked> {
+    pub fn abandon(&mut self, stream: u64) -> Vec<ClientRequest> {
         let Some(place) = self.posts.iter().position(|post| post.stream.number == stream) else { return Vec::new() };
         let post = self.posts.remove(place);
         let now = Instant::now();
@@ -338,7 +338,7 @@ impl Streams {
         self.abandoned.retain(|(_, since)| since.elapsed() < LATE);
         let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
         let mut others = self.posts.iter().flat_map(|post| &post.waiting).chain(abandoned);
-        let asked = Asked::read(message);
+        let asked = ClientRequest::read(message);
         !others.any(|other| asked.iter().any(|asked| asked.meets(other)))
     }
 
@@ -364,8 +364,8 @@ impl Streams {
             return None;
         }
         match self.place(&envelope, &message) {
-            Place::Nobody => Some(NOBODY),
-            Place::Listener => {
+            Recipient::Nobody => Some(NOBODY),
+            Recipient::Listener => {
                 let event = self.listener.next(message, false);
                 // A client that does not read loses the stream, nobody else anything.
                 self.listener.sender.take_if(|sender| !sender.offer(event.clone()));
@@ -374,7 +374,7 @@ impl Streams {
                 }
                 self.keep(event).then_some(UNHEARD)
             }
-            Place::Post(place) => {
+            Recipient::Post(place) => {
                 let stream = &mut self.posts[place].stream;
                 let event = stream.next(message, false);
                 let is_unread = stream.is_read() && !stream.sender.as_ref().is_some_and(|it| it.offer(event.clone()));
@@ -419,30 +419,31 @@ impl Streams {
         self.posts.retain(|post| !post.waiting.is_empty());
     }
 
-    fn place(&self, envelope: &Envelope<'_>, message: &[u8]) -> Place {
+    fn place(&self, envelope: &Envelope<'_>, message: &[u8]) -> Recipient {
         if let Some(post) = self.post_of(envelope, message) {
-            return Place::Post(post);
+            return Recipient::Post(post);
         }
         if !self.is_resumable {
-            return Place::Nobody;
+            return Recipient::Nobody;
         }
         // A request of the server's is most often part of what it is doing for the newest request; what cannot be read
         // was most often to be its answer.
         let is_request = matches!(envelope.kind, MessageKind::Request | MessageKind::Malformed);
         match self.posts.iter().rposition(|post| post.stream.is_read()) {
-            Some(read) if is_request || !self.has_listened => Place::Post(read),
+            Some(read) if is_request || !self.has_listened => Recipient::Post(read),
             None if is_request && !self.listener.is_read() => match self.posts.len().checked_sub(1) {
-                Some(newest) => Place::Post(newest),
-                None => Place::Listener,
+                Some(newest) => Recipient::Post(newest),
+                None => Recipient::Listener,
             },
-            _ => Place::Listener,
+            _ => Recipient::Listener,
         }
     }
 
     /// The POST that a notification belongs to, by what it says of itself; log messages of the stateless era, by who is
     /// the only one to have asked for such.
     fn post_of(&self, envelope: &Envelope<'_>, message: &[u8]) -> Option<usize> {
-        let that = |fits: &dyn Fn(&Asked) -> bool| self.posts.iter().position(|post| post.waiting.iter().any(fits));
+        let that =
+            |fits: &dyn Fn(&ClientRequest) -> bool| self.posts.iter().position(|post| post.waiting.iter().any(fits));
         if let Some(id) = key_at(message, &["params", "_meta", meta::SUBSCRIPTION_ID]) {
             return that(&|asked| asked.id == id);
         }

@@ -5,13 +5,13 @@ use crate::cli::client_session;
 use crate::cli::error::CommandError;
 use crate::cli::hosting::lines::{COMMANDS, Line};
 use crate::cli::hosting::model::Model;
-use crate::host::engine::{Done, ModelReply, Output};
+use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
-use crate::proposals::host::{Fact, ServerId, ServerView};
+use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::render;
 use crate::render::line::visible_text;
 use crate::render::rows::Rows;
-use crate::runtime::host::Told;
+use crate::runtime::host::HostNotice;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -45,12 +45,12 @@ type Cause = (Option<ServerId>, &'static str, &'static str, String);
 /// text is a repeat.
 #[derive(Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<Cause, (Fact, u64)>,
+    told: BTreeMap<Cause, (HostEvent, u64)>,
 }
 
 impl Repeats {
     /// Whether it is to be told now.
-    fn takes(&mut self, fact: &Fact) -> bool {
+    fn takes(&mut self, fact: &HostEvent) -> bool {
         if !render::host::is_refusal(fact) {
             return true;
         }
@@ -67,7 +67,7 @@ impl Repeats {
     }
 
     /// What was told once and happened more often, and how often more. It begins anew.
-    fn take(&mut self) -> Vec<(Fact, u64)> {
+    fn take(&mut self) -> Vec<(HostEvent, u64)> {
         std::mem::take(&mut self.told).into_values().filter(|(_, times)| *times > 0).collect()
     }
 }
@@ -192,10 +192,10 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show(&mut self, told: &Told) -> Result<(), CommandError> {
+    pub(super) fn show(&mut self, told: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
         match told {
-            Told::Host(Output::Fact(fact)) => {
+            HostNotice::Host(Output::HostEvent(fact)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
                     Format::Json => self.print_json(&render::host::fact_value(fact, servers, at)),
@@ -205,11 +205,11 @@ impl Talk<'_> {
                     Format::Human => Ok(()),
                 }
             }
-            Told::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
+            HostNotice::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
                 client_session::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }
-            Told::Stderr(server, bytes) if self.context.verbose > 0 => {
+            HostNotice::Stderr(server, bytes) if self.context.verbose > 0 => {
                 let said = String::from_utf8_lossy(bytes);
                 said.lines().for_each(|line| self.note(&format!("{} said: {line}", self.name(*server))));
                 Ok(())
@@ -230,19 +230,19 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show_done(&mut self, done: &Done) -> Result<(), CommandError> {
+    pub(super) fn show_done(&mut self, done: &OrderResult) -> Result<(), CommandError> {
         self.failed |= match done {
-            Done::Failed(_) | Done::Tool(Err(_)) => true,
-            Done::Turn { answer, .. } | Done::Woken { answer, .. } => answer.is_err(),
-            Done::Tool(Ok(result)) => result["isError"] == true,
-            Done::Answer(message) => Envelope::scan(message).error.is_some(),
+            OrderResult::Failed(_) | OrderResult::Tool(Err(_)) => true,
+            OrderResult::Turn { answer, .. } | OrderResult::Woken { answer, .. } => answer.is_err(),
+            OrderResult::Tool(Ok(result)) => result["isError"] == true,
+            OrderResult::Answer(message) => Envelope::scan(message).error.is_some(),
             _ => false,
         };
         let palette = self.context.printer.palette;
         for (fact, times) in self.repeats.take() {
             self.print(&render::host::again(&fact, times, self.runner.host.servers(), &palette))?;
         }
-        let is_turn = matches!(done, Done::Turn { .. } | Done::Woken { .. });
+        let is_turn = matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. });
         if is_turn && std::mem::take(&mut self.streamed.is_whole) {
             return Ok(());
         }
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn only_the_same_text_folds() {
-        let fact = |text: &str| Fact {
+        let fact = |text: &str| HostEvent {
             room: "mcpe",
             what: "stray",
             server: Some(ServerId(0)),

@@ -2,7 +2,9 @@
 
 use super::input::{Input, expand};
 use crate::proposals::mcpe::server::fits;
-use crate::proposals::server::handler_job::{Chore, Infer, Kind, Permits, Piece, Post, Script, pieces};
+use crate::proposals::server::handler_job::{
+    HandlerJob, HandlerPolicy, HandlerPost, HeaderPiece, Infer, JobKind, Script, pieces,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -85,7 +87,7 @@ impl Handler {
     ///
     /// # Errors
     /// Why it cannot be had here, as a sentence for the model.
-    pub fn read(given: &Value, permits: &Permits) -> Result<Self, String> {
+    pub fn read(given: &Value, permits: &HandlerPolicy) -> Result<Self, String> {
         check_shape(given)?;
         let mut what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
@@ -118,13 +120,13 @@ impl Handler {
     }
 
     /// Who runs it.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> JobKind {
         self.what.kind()
     }
 
     /// Whether it is tried again.
     pub fn is_webhook(&self) -> bool {
-        self.kind() == Kind::Webhook
+        self.kind() == JobKind::Webhook
     }
 
     /// A webhook's URL.
@@ -139,11 +141,11 @@ impl Handler {
     ///
     /// # Errors
     /// Why it cannot be done.
-    pub fn chore(&self, input: &Input, url: Option<&str>) -> Result<Chore, String> {
+    pub fn chore(&self, input: &Input, url: Option<&str>) -> Result<HandlerJob, String> {
         match &self.what {
-            What::Bash(bash) => bash.script(input, self.limit).map(Chore::Script),
-            What::Agent(agent) => Ok(Chore::Infer(agent.ask(input, self.limit))),
-            What::Webhook(webhook) => Ok(Chore::Post(Post {
+            What::Bash(bash) => bash.script(input, self.limit).map(HandlerJob::Script),
+            What::Agent(agent) => Ok(HandlerJob::Infer(agent.ask(input, self.limit))),
+            What::Webhook(webhook) => Ok(HandlerJob::HandlerPost(HandlerPost {
                 url: url.unwrap_or(&webhook.url).to_owned(),
                 headers: texts(&webhook.headers),
                 body: input.params().to_string(),
@@ -154,11 +156,11 @@ impl Handler {
 }
 
 impl What {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> JobKind {
         match self {
-            Self::Bash(_) => Kind::Bash,
-            Self::Agent(_) => Kind::Agent,
-            Self::Webhook(_) => Kind::Webhook,
+            Self::Bash(_) => JobKind::Bash,
+            Self::Agent(_) => JobKind::Agent,
+            Self::Webhook(_) => JobKind::Webhook,
         }
     }
 }
@@ -242,7 +244,7 @@ impl Agent {
 
 impl Webhook {
     /// Its URL is then as it was read: nobody reads another host out of it.
-    fn check(&mut self, permits: &Permits) -> Result<(), String> {
+    fn check(&mut self, permits: &HandlerPolicy) -> Result<(), String> {
         let url = Url::parse(&self.url).map_err(|error| format!("`url` {:?}: {error}", self.url))?;
         match url.scheme() {
             "https" => {}
@@ -256,7 +258,7 @@ impl Webhook {
         for (name, value) in texts(&self.headers) {
             check_header(&name, &value)?;
             for piece in pieces(&value).map_err(|why| format!("the header {name}: {why}"))? {
-                let Piece::Name(secret) = piece else { continue };
+                let HeaderPiece::Name(secret) = piece else { continue };
                 if !permits.secrets.iter().any(|known| known.name == secret && known.is_for(&url)) {
                     let place = &url[Position::BeforeHost..Position::AfterPort];
                     return Err(format!("the header {name} wants ${{{secret}}}, which {place} may not get here"));
@@ -314,7 +316,7 @@ fn texts(map: &serde_json::Map<String, Value>) -> Vec<(String, String)> {
 }
 
 /// `handler` as it stands among the arguments of `events_subscribe`; nothing where none is allowed.
-pub fn schema(permits: &Permits) -> Option<Value> {
+pub fn schema(permits: &HandlerPolicy) -> Option<Value> {
     let schemas: Value = serde_json::from_str(include_str!("handlers.json")).unwrap_or_default();
     let allowed: Vec<Value> = permits.kinds.iter().map(|kind| schemas[kind.name()].clone()).collect();
     let about = "What this server is to do with each delivery, beside the notification";

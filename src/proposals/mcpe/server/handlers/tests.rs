@@ -1,13 +1,13 @@
 use super::handler::Handler;
 use super::input::{Input, expand};
 use super::*;
-use crate::proposals::server::handler_job::{Chore, Kind, Permits, Script, Secret};
+use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, JobKind, Script, Secret};
 
-fn permits() -> Permits {
+fn permits() -> HandlerPolicy {
     let secret = |name: &str, host: &str| Secret { name: name.to_owned(), host: host.to_owned(), port: None };
     let local = Secret { port: Some(8443), ..secret("LOCAL", "127.0.0.1") };
     let secrets = vec![secret("TOKEN", "api.example.com"), local];
-    Permits { kinds: Kind::ALL.into(), secrets, ..Permits::default() }
+    HandlerPolicy { kinds: JobKind::ALL.into(), secrets, ..HandlerPolicy::default() }
 }
 
 fn read(given: Value) -> Result<Handler, String> {
@@ -22,7 +22,7 @@ fn event(data: Value) -> Delivered {
 fn script(handler: Value, data: Value) -> Result<Script, String> {
     let handler = read(handler).expect("it may be had");
     match handler.chore(&Input::new("s1", event(data)), None)? {
-        Chore::Script(script) => Ok(script),
+        HandlerJob::Script(script) => Ok(script),
         other => panic!("{other:?}"),
     }
 }
@@ -154,5 +154,5 @@ fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
     }
     let limit = |timeout: Value| script(json!({"type": "bash", "command": "x", "timeout": timeout}), json!({}));
     assert_eq!(limit(json!(1500)).expect("a script").limit, Duration::from_millis(1500));
-    assert_eq!(limit(json!(1e12)).expect("a script").limit, Permits::default().limit, "never more than allowed");
+    assert_eq!(limit(json!(1e12)).expect("a script").limit, HandlerPolicy::default().limit, "never more than allowed");
 }

@@ -23,7 +23,7 @@ impl Desk {
         format!("3f9c2a74-0000-4000-8000-{number:012}")
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Result<Done, String> {
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolOutcome, String> {
         let id = Self::id(self.made + 1);
         let call = Call { tool, arguments: &arguments, now: self.now, client: "c" };
         let done = self.subscriptions.call(&call, || id)?;
@@ -37,7 +37,7 @@ impl Desk {
         done.result["subscriptionId"].as_str().expect("an id").to_owned()
     }
 
-    fn about(&mut self, tool: &str, id: &str) -> Result<Done, String> {
+    fn about(&mut self, tool: &str, id: &str) -> Result<ToolOutcome, String> {
         self.call(tool, json!({"subscriptionId": id}))
     }
 
@@ -46,7 +46,7 @@ impl Desk {
     }
 
     /// Publishes an event named by a number.
-    fn publish(&mut self, number: u32, event: Value) -> Vec<Act> {
+    fn publish(&mut self, number: u32, event: Value) -> Vec<SubscriptionAction> {
         let draft: Draft = serde_json::from_value(event).expect("a draft");
         let event = draft.event(Self::id(number), &stamp(self.now)).expect("an event");
         let acts = self.subscriptions.publish(&event, self.now);
@@ -54,12 +54,12 @@ impl Desk {
         acts
     }
 
-    fn tick(&mut self, number: u32) -> Vec<Act> {
+    fn tick(&mut self, number: u32) -> Vec<SubscriptionAction> {
         self.publish(number, json!({"type": "tick"}))
     }
 
     /// Lets time pass and wakes in time; what was done, with the time.
-    fn pass(&mut self, until: i64) -> Vec<(i64, Act)> {
+    fn pass(&mut self, until: i64) -> Vec<(i64, SubscriptionAction)> {
         let mut all = Vec::new();
         while let Some(at) = self.subscriptions.next_due().filter(|at| *at <= until) {
             self.now = self.now.max(at);
@@ -72,35 +72,37 @@ impl Desk {
     }
 }
 
-fn verify(acts: &[Act]) {
+fn verify(acts: &[SubscriptionAction]) {
     for act in acts {
-        if let Act::Notify(method, params) = act {
+        if let SubscriptionAction::Notify(method, params) = act {
             assert_eq!(SCHEMAS.check(&format!("{method}:params"), params), Some(vec![]));
         }
     }
 }
 
 /// Notifications by method, with the numbers of their events.
-fn sent(acts: &[Act]) -> Vec<(&'static str, Vec<u64>)> {
+fn sent(acts: &[SubscriptionAction]) -> Vec<(&'static str, Vec<u64>)> {
     let number = |event: &Value| event["id"].as_str().and_then(|id| id[24..].parse().ok()).expect("a number");
-    let notified = |act: &Act| match act {
-        Act::Notify(EVENT, params) => Some((EVENT, vec![number(&params["event"])])),
-        Act::Notify(method, params) => {
+    let notified = |act: &SubscriptionAction| match act {
+        SubscriptionAction::Notify(EVENT, params) => Some((EVENT, vec![number(&params["event"])])),
+        SubscriptionAction::Notify(method, params) => {
             Some((*method, params["events"].as_array().into_iter().flatten().map(number).collect()))
         }
-        Act::Report(_) | Act::Handle(..) | Act::Forget(_) => None,
+        SubscriptionAction::Report(_) | SubscriptionAction::Handle(..) | SubscriptionAction::Forget(_) => None,
     };
     acts.iter().filter_map(notified).collect()
 }
 
-fn timed(acts: &[(i64, Act)]) -> Vec<(i64, &'static str, Vec<u64>)> {
-    let one = |(at, act): &(i64, Act)| sent(std::slice::from_ref(act)).pop().map(|(method, ids)| (*at, method, ids));
+fn timed(acts: &[(i64, SubscriptionAction)]) -> Vec<(i64, &'static str, Vec<u64>)> {
+    let one = |(at, act): &(i64, SubscriptionAction)| {
+        sent(std::slice::from_ref(act)).pop().map(|(method, ids)| (*at, method, ids))
+    };
     acts.iter().filter_map(one).collect()
 }
 
-fn facts<'a>(acts: &'a [Act], report: &str) -> Vec<&'a Value> {
-    let fact = |act: &'a Act| match act {
-        Act::Report(fact) if fact["report"] == report => Some(fact),
+fn facts<'a>(acts: &'a [SubscriptionAction], report: &str) -> Vec<&'a Value> {
+    let fact = |act: &'a SubscriptionAction| match act {
+        SubscriptionAction::Report(fact) if fact["report"] == report => Some(fact),
         _ => None,
     };
     acts.iter().filter_map(fact).collect()
@@ -266,7 +268,7 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
     let batches =
         [(START + ten, BATCH, vec![1, 2]), (START + 2 * ten, BATCH, vec![3, 4]), (START + 3 * ten, BATCH, vec![5])];
     assert_eq!(timed(&acts), batches);
-    let acts: Vec<Act> = acts.into_iter().map(|(_, act)| act).collect();
+    let acts: Vec<SubscriptionAction> = acts.into_iter().map(|(_, act)| act).collect();
     let left: Vec<&Value> = facts(&acts, "delivered").iter().map(|fact| &fact["left"]).collect();
     assert_eq!(left, [&json!(3), &json!(1), &json!(0)]);
 }
@@ -344,7 +346,7 @@ fn e26_events_that_waited_in_vain_are_told() {
     arguments["expiresAt"] = json!(stamp(START + MINUTE));
     desk.subscribe(arguments);
     desk.tick(1);
-    let acts: Vec<Act> = desk.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
+    let acts: Vec<SubscriptionAction> = desk.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
     assert_eq!(facts(&acts, "subscription")[0]["undelivered"], json!(1));
 }
 

@@ -22,12 +22,12 @@ fn result(id: u32) -> Vec<u8> {
 
 const LOGS: &str = r#""io.modelcontextprotocol/logLevel":"info""#;
 
-fn expect(streams: &mut Streams, id: u32, more: &str) -> Said {
-    streams.expect(Asked::read(&request(id, more)))
+fn expect(streams: &mut Streams, id: u32, more: &str) -> StreamMessage {
+    streams.expect(ClientRequest::read(&request(id, more)))
 }
 
 /// The ids of what waits on a stream.
-fn waiting(said: &mut Said) -> Vec<String> {
+fn waiting(said: &mut StreamMessage) -> Vec<String> {
     let mut ids = Vec::new();
     while let Ok(event) = said.channel.try_recv() {
         ids.push(format!("{}-{}", event.stream, event.number));
@@ -36,7 +36,7 @@ fn waiting(said: &mut Said) -> Vec<String> {
 }
 
 /// The messages that wait on a stream.
-fn messages(said: &mut Said) -> Vec<Bytes> {
+fn messages(said: &mut StreamMessage) -> Vec<Bytes> {
     let mut messages = Vec::new();
     while let Ok(event) = said.channel.try_recv() {
         messages.push(event.message);
@@ -223,12 +223,12 @@ fn in_the_stateless_era_nothing_goes_to_a_client_that_it_does_not_belong_to() {
 fn who_reuses_an_id_does_not_get_the_answer_to_another() {
     let mut streams = Streams::new(false);
     let again = request(1, r#""progressToken":7"#);
-    let said = streams.expect(Asked::read(&again));
+    let said = streams.expect(ClientRequest::read(&again));
     streams.abandon(said.stream);
     assert!(!streams.has_room_for(&again), "the answer may still come");
     streams.hand_on(result(1));
     assert!(streams.has_room_for(&again));
-    let _said = streams.expect(Asked::read(&again));
+    let _said = streams.expect(ClientRequest::read(&again));
     assert!(!streams.has_room_for(&request(2, r#""progressToken":7"#)), "its progress would go to the first");
     assert!(streams.has_room_for(&request(2, "")));
 }
@@ -237,7 +237,7 @@ fn who_reuses_an_id_does_not_get_the_answer_to_another() {
 fn a_batch_of_answers_ends_the_post_of_a_batch() {
     let mut streams = Streams::new(true);
     let asked = [b"[", &request(1, "")[..], b",", &request(2, ""), b"]"].concat();
-    let mut said = streams.expect(Asked::read(&asked));
+    let mut said = streams.expect(ClientRequest::read(&asked));
     let answers = [b"[", &result(1)[..], b",", &result(2), b"]"].concat();
     streams.hand_on(answers.clone());
     assert_eq!(messages(&mut said), [answers]);
@@ -248,7 +248,7 @@ fn a_batch_of_answers_ends_the_post_of_a_batch() {
 fn the_end_of_the_server_answers_every_request() {
     let mut streams = Streams::new(true);
     let asked = [b"[", &request(1, "")[..], br#",{"jsonrpc":"2.0","id":"\u0061","method":"m"}]"#].concat();
-    let mut said = streams.expect(Asked::read(&asked));
+    let mut said = streams.expect(ClientRequest::read(&asked));
     let mut made = Vec::new();
     streams.end(|message| made.push(message.to_vec()));
     assert_eq!(messages(&mut said), made);

@@ -111,7 +111,7 @@ impl Severity {
 /// One rule of a validator.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its stable name, `room/what`.
+    /// Its stable name, `proposal/what`.
     pub id: &'static str,
     /// How bad a breach is.
     pub severity: Severity,
@@ -301,18 +301,18 @@ pub trait Proposal: Sync {
     }
 
     /// What a message, of this proposal or carrying a part of it, tells of checkpoints.
-    fn lineage(&self, _message: &Observed<'_>) -> Option<checkpoint_tree::Step> {
+    fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<checkpoint_tree::Step> {
         None
     }
 
     /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
     /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.
-    fn excuse(&self, _definition: &str, _value: &Value, _misfit: &SchemaViolation) -> Exemption {
+    fn exemption(&self, _definition: &str, _value: &Value, _violation: &SchemaViolation) -> Exemption {
         Exemption::None
     }
 
     /// The choices that the proposal leaves to the host.
-    fn knobs(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Setting] {
         &[]
     }
 
@@ -343,11 +343,11 @@ pub trait Proposal: Sync {
     }
 
     /// One example of all that a server may declare and send.
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::default()
     }
 
-    /// Whether the room can use what is set of its [`Self::knobs`], beyond each option's kind.
+    /// Whether the room can use what is set of its [`Self::settings`], beyond each option's kind.
     ///
     /// # Errors
     /// The option that it cannot use, and why.
@@ -366,15 +366,17 @@ pub static REGISTRY: &[&dyn Proposal] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
 
 /// Every room's options.
-pub fn knobs() -> impl Iterator<Item = policy::Settings> {
-    REGISTRY.iter().map(|room| (room.descriptor().name, room.knobs()))
+pub fn settings() -> impl Iterator<Item = policy::Settings> {
+    REGISTRY.iter().map(|proposal| (proposal.descriptor().name, proposal.settings()))
 }
 
 /// The capabilities of a host that declares these rooms' proposals, each as it does unless told otherwise.
-pub fn host_capabilities(rooms: &[&dyn Proposal]) -> Value {
-    let policies = Policies::new(knobs());
+pub fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
+    let policies = Policies::new(settings());
     let mut capabilities = Value::Object(serde_json::Map::new());
-    for (path, value) in rooms.iter().filter_map(|room| room.host_side(&policies)).flat_map(|side| side.declares("")) {
+    for (path, value) in
+        proposals.iter().filter_map(|proposal| proposal.host_side(&policies)).flat_map(|side| side.declares(""))
+    {
         *path.iter().fold(&mut capabilities, |place, name| &mut place[*name]) = value;
     }
     capabilities
@@ -382,27 +384,29 @@ pub fn host_capabilities(rooms: &[&dyn Proposal]) -> Value {
 
 /// The room with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Proposal> {
-    REGISTRY.iter().copied().find(|room| room.descriptor().name == name)
+    REGISTRY.iter().copied().find(|proposal| proposal.descriptor().name == name)
 }
 
 /// The room that adds this method.
 pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
     static BY_METHOD: LazyLock<HashMap<&str, &dyn Proposal, RandomState>> = LazyLock::new(|| {
-        let rooms = REGISTRY.iter().copied();
-        rooms.flat_map(|room| room.descriptor().methods.iter().map(move |spec| (spec.name, room))).collect()
+        let proposals = REGISTRY.iter().copied();
+        proposals
+            .flat_map(|proposal| proposal.descriptor().methods.iter().map(move |spec| (spec.name, proposal)))
+            .collect()
     });
     BY_METHOD.get(method).copied()
 }
 
 /// The room that owns this tool's calls.
 pub fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
-    REGISTRY.iter().copied().find(|room| room.descriptor().tools.contains(&tool))
+    REGISTRY.iter().copied().find(|proposal| proposal.descriptor().tools.contains(&tool))
 }
 
 /// The method by its name, wherever it stands: MCP's own or a proposal's.
 pub fn method_spec(name: &str) -> Option<&'static MethodSpec> {
     crate::protocol::methods::lookup(name)
-        .or_else(|| REGISTRY.iter().flat_map(|room| room.descriptor().methods).find(|spec| spec.name == name))
+        .or_else(|| REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods).find(|spec| spec.name == name))
 }
 
 /// The object that a proposal's tool answers with, whichever way it is wrapped: as `structuredContent`, as JSON in the
@@ -423,16 +427,16 @@ pub fn tool_outcome(result: &Value) -> Option<Value> {
 /// How the answer to a request of this method differs from its schema, that of its room or that of MCP: a result, or
 /// an error where `is_error`. As sentence fragments.
 pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> {
-    let room = of_method(method);
+    let proposal = of_method(method);
     if is_error {
         let shape = [("code", content["code"].is_i64()), ("message", content["message"].is_string())];
         let odd = shape.into_iter().filter(|(_, fits)| !fits).map(|(name, _)| format!("the error has no sound {name}"));
-        return odd.chain(room.map(|room| room.odd_refusal(content)).into_iter().flatten()).collect();
+        return odd.chain(proposal.map(|proposal| proposal.odd_refusal(content)).into_iter().flatten()).collect();
     }
     let schemas =
-        room.map_or(crate::protocol::schema::core(crate::protocol::Era::Legacy), |it| it.descriptor().schemas);
-    let misfits = schemas.check(&format!("{method}:result"), content).unwrap_or_default();
-    misfits.iter().map(ToString::to_string).collect()
+        proposal.map_or(crate::protocol::schema::core(crate::protocol::Era::Legacy), |it| it.descriptor().schemas);
+    let violations = schemas.check(&format!("{method}:result"), content).unwrap_or_default();
+    violations.iter().map(ToString::to_string).collect()
 }
 
 /// Whether the rooms can use what is set, for all servers and for each.
@@ -441,9 +445,9 @@ pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> 
 /// The first option that they cannot use.
 pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
     for server in std::iter::once(None).chain(policies.servers().map(Some)) {
-        for room in REGISTRY {
-            let name = room.descriptor().name;
-            let checked = room.check_policy(&policies.of(name, server.unwrap_or_default()));
+        for proposal in REGISTRY {
+            let name = proposal.descriptor().name;
+            let checked = proposal.check_policy(&policies.of(name, server.unwrap_or_default()));
             checked.map_err(|(option, why)| Unusable {
                 server: server.map(str::to_owned),
                 option: format!("{name}.{option}"),
@@ -456,12 +460,12 @@ pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
 
 /// Whether a method belongs to another protocol that shares a proposal's names, so that its errors are its own.
 pub fn is_neighbours(method: &str) -> bool {
-    REGISTRY.iter().any(|room| room.is_neighbours(method))
+    REGISTRY.iter().any(|proposal| proposal.is_neighbours(method))
 }
 
 /// What an error code means in answer to this method: by its room, then by JSON-RPC and MCP itself.
 pub fn error_name(method: &str, code: i64) -> Option<&'static str> {
-    of_method(method).and_then(|room| room.error_name(code)).or_else(|| crate::protocol::errors::name(code))
+    of_method(method).and_then(|proposal| proposal.error_name(code)).or_else(|| crate::protocol::errors::name(code))
 }
 
 /// The first `most` characters of a text, with an ellipsis where it goes on.
@@ -481,15 +485,15 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn rooms_do_not_claim_the_same_things() {
+    fn proposals_do_not_claim_the_same_things() {
         let mut seen = HashSet::new();
-        for room in REGISTRY {
-            let descriptor = room.descriptor();
+        for proposal in REGISTRY {
+            let descriptor = proposal.descriptor();
             assert!(seen.insert(descriptor.name));
             assert!(descriptor.methods.iter().all(|spec| seen.insert(spec.name)));
             assert!(descriptor.tools.iter().all(|tool| seen.insert(tool)));
-            assert!(room.rules().iter().all(|rule| seen.insert(rule.id)));
-            assert!(room.rules().iter().all(|rule| rule.id.starts_with(&format!("{}/", descriptor.name))));
+            assert!(proposal.rules().iter().all(|rule| seen.insert(rule.id)));
+            assert!(proposal.rules().iter().all(|rule| rule.id.starts_with(&format!("{}/", descriptor.name))));
         }
     }
 }

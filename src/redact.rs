@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub const REDACTED: &str = "[redacted]";
 
 /// Parts of a flag's or variable's name that tell a secret.
-const TELLING: [&str; 11] = [
+const REPORTING: [&str; 11] = [
     "token",
     "secret",
     "password",
@@ -39,14 +39,14 @@ const PREFIXES: [&str; 14] = [
 ];
 
 /// Whether a name tells that its value is a secret.
-pub fn is_telling(name: &str) -> bool {
-    tells(&name.to_ascii_lowercase())
+pub fn is_reporting(name: &str) -> bool {
+    reports(&name.to_ascii_lowercase())
 }
 
 /// The same of a name in lower case.
-fn tells(name: &str) -> bool {
+fn reports(name: &str) -> bool {
     let name = name.trim_start_matches('-');
-    TELLING.iter().any(|part| name.contains(part)) && name != "author" && name != "authors"
+    REPORTING.iter().any(|part| name.contains(part)) && name != "author" && name != "authors"
         || name == "key"
         || name.ends_with("-key")
         || name.ends_with("_key")
@@ -59,11 +59,11 @@ pub fn redact_arguments(arguments: &[String]) -> Vec<String> {
     arguments
         .iter()
         .map(|argument| {
-            let after_telling_flag = std::mem::replace(&mut value_is_secret, false);
-            if after_telling_flag && !argument.starts_with('-') {
+            let after_reporting_flag = std::mem::replace(&mut value_is_secret, false);
+            if after_reporting_flag && !argument.starts_with('-') {
                 return REDACTED.to_owned();
             }
-            value_is_secret = argument.starts_with('-') && !argument.contains('=') && is_telling(argument);
+            value_is_secret = argument.starts_with('-') && !argument.contains('=') && is_reporting(argument);
             redact_argument(argument)
         })
         .collect()
@@ -81,7 +81,7 @@ fn redact_argument(argument: &str) -> String {
             && !value.is_empty()
             && !name.contains(char::is_whitespace)
         {
-            if is_telling(name) || PREFIXES.iter().any(|prefix| value.trim_start().starts_with(prefix)) {
+            if is_reporting(name) || PREFIXES.iter().any(|prefix| value.trim_start().starts_with(prefix)) {
                 return format!("{name}{separator}{REDACTED}");
             }
             if value.contains("://") {
@@ -110,7 +110,7 @@ pub fn redact_target(target: &str) -> String {
     let query: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, _)) if is_telling(name) => format!("{name}={REDACTED}"),
+            Some((name, _)) if is_reporting(name) => format!("{name}={REDACTED}"),
             _ => pair.to_owned(),
         })
         .collect();
@@ -121,7 +121,7 @@ pub fn redact_target(target: &str) -> String {
 /// server asks for is no secret.
 pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
-    if asks || !tells(name) && name != "cookie" && name != "set-cookie" {
+    if asks || !reports(name) && name != "cookie" && name != "set-cookie" {
         // A place, whole or relative (Location, Referer, Link).
         return match value.contains("://") {
             true => redact_url(value).into(),

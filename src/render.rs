@@ -2,12 +2,12 @@
 //!
 //! Never: running an engine, reading files.
 
+pub mod checkpoint_tree;
 pub mod diff;
 pub mod findings;
 pub mod host;
 pub mod junit;
 pub mod line;
-pub mod lineage;
 pub mod output_buffer;
 pub mod pretty;
 pub mod progress;

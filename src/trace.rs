@@ -14,7 +14,7 @@ pub mod rebuild;
 mod record;
 pub mod writer;
 
-pub use ahead::{AheadReader, BlockPool, MOST_OUT};
+pub use ahead::{AheadReader, BlockPool, MAX_OUT};
 pub use event::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};
 pub use index::Index;

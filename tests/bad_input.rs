@@ -106,7 +106,7 @@ fn boundaries(reel: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn a_reel_cut_anywhere_gives_what_is_left_and_tells() {
+fn a_reel_cut_anywhere_gives_what_is_left_and_reports() {
     let stage = Stage::new();
     let (reel, whole) = (sound(), read(open(&sound()).expect("sound")));
     assert_eq!((whole.events.len() as u64, whole.damages.len()), (EVENTS, 0));
@@ -126,7 +126,7 @@ fn a_reel_cut_anywhere_gives_what_is_left_and_tells() {
 }
 
 #[test]
-fn a_byte_flipped_anywhere_costs_little_and_is_told() {
+fn a_byte_flipped_anywhere_costs_little_and_is_reported() {
     let stage = Stage::new();
     let (reel, whole) = (sound(), read(open(&sound()).expect("sound")));
     let (segments, mut bytes) = (boundaries(&reel), reel.clone());
@@ -146,7 +146,7 @@ fn a_byte_flipped_anywhere_costs_little_and_is_told() {
 }
 
 #[test]
-fn bytes_put_in_or_taken_out_anywhere_are_told() {
+fn bytes_put_in_or_taken_out_anywhere_are_reported() {
     let stage = Stage::new();
     let (reel, whole) = (sound(), read(open(&sound()).expect("sound")));
     for at in (boundaries(&reel)[0]..reel.len() - 20).step_by(7) {
@@ -176,8 +176,8 @@ fn run_all(stage: &Stage, bytes: &[u8], what: &str) -> Vec<(&'static str, Output
         assert!(matches!(output.code(), 0 | 1 | 3), "{what}, {name}: {output:?}");
         assert!(!output.err().contains("panicked"), "{what}, {name}: {output:?}");
         if output.code() != 0 {
-            let told = output.err() + &String::from_utf8_lossy(&output.stdout);
-            assert!(told.contains("mcpreel:") || told.contains("damage"), "{what}, {name}: {output:?}");
+            let reported = output.err() + &String::from_utf8_lossy(&output.stdout);
+            assert!(reported.contains("mcpreel:") || reported.contains("damage"), "{what}, {name}: {output:?}");
         }
         (name, output)
     };
@@ -195,9 +195,9 @@ fn check_all(stage: &Stage, bytes: &[u8], what: &str, may_end_anywhere: bool) {
             }
             // A reel that just ends without its index must be told by those who are asked what it is.
             "verify" => {
-                let told = String::from_utf8_lossy(&output.stdout);
-                let sound = told.contains(&format!("{EVENTS} events")) && !told.contains("no index");
-                assert!(sound || output.code() != 0 || told.contains("no index"), "{what}: {output:?}");
+                let reported = String::from_utf8_lossy(&output.stdout);
+                let sound = reported.contains(&format!("{EVENTS} events")) && !reported.contains("no index");
+                assert!(sound || output.code() != 0 || reported.contains("no index"), "{what}: {output:?}");
             }
             "info" if may_end_anywhere => {
                 assert!(String::from_utf8_lossy(&output.stdout).contains("none: the recorder"))
@@ -244,11 +244,14 @@ fn damaged_reels_are_repaired_to_sound_ones() {
             let events = stage.events("good.reel");
             let kept = events.iter().skip(1).filter(|event| event["event"] != "gap").count();
             assert_eq!(kept + 1, before.out().lines().count(), "{what} at {at}");
-            let told = events.iter().any(|event| event["event"] == "gap");
+            let reported = events.iter().any(|event| event["event"] == "gap");
             let (damaged, index) =
                 (before.err().contains("damage at byte"), before.err().contains("the index at byte"));
             assert_eq!(before.code() == 1, damaged || index, "{what} at {at}: {before:?}");
-            assert_eq!(told, damaged, "{what} at {at}: a gap stands for the damage, and a wrong index is made anew");
+            assert_eq!(
+                reported, damaged,
+                "{what} at {at}: a gap stands for the damage, and a wrong index is made anew"
+            );
         }
     }
 }
@@ -257,12 +260,12 @@ fn damaged_reels_are_repaired_to_sound_ones() {
 const READERS: [&[&str]; 6] =
     [&["show"], &["stats"], &["export"], &["reel", "info"], &["reel", "verify"], &["reel", "cat"]];
 
-fn refused(stage: &Stage, name: &str, told: &[&str]) {
+fn refused(stage: &Stage, name: &str, reported: &[&str]) {
     for reader in READERS {
         let output = stage.run(&[reader, &[name]].concat(), "");
         assert_eq!(output.code(), 3, "{reader:?} {name}: {output:?}");
         assert!(output.stdout.is_empty(), "{reader:?} {name}: {output:?}");
-        for part in told {
+        for part in reported {
             assert!(output.err().contains(part), "{reader:?} {name}, {part:?} expected: {output:?}");
         }
     }
@@ -294,11 +297,13 @@ fn what_is_no_reel_is_named() {
 #[test]
 fn what_is_no_reel_is_named_on_standard_input_too() {
     let stage = Stage::new();
-    for (input, told) in [("", "empty"), ("{}", "looks like JSON"), ("text", "not a reel"), ("\u{89}", "not a reel")] {
+    for (input, reported) in
+        [("", "empty"), ("{}", "looks like JSON"), ("text", "not a reel"), ("\u{89}", "not a reel")]
+    {
         for reader in READERS {
             let output = stage.run(&[reader, &["-"]].concat(), input);
             assert_eq!(output.code(), 3, "{reader:?}: {output:?}");
-            assert!(output.err().contains(told), "{reader:?}: {output:?}");
+            assert!(output.err().contains(reported), "{reader:?}: {output:?}");
         }
     }
 }
@@ -322,7 +327,7 @@ fn a_reel_that_cannot_be_rewritten_is_left_alone() {
 }
 
 #[test]
-fn full_standard_output_is_told() {
+fn full_standard_output_is_reported() {
     let stage = Stage::new();
     stage.write("good.reel", sound());
     for reader in READERS {
@@ -332,8 +337,8 @@ fn full_standard_output_is_told() {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
         let output = command.stdout(full).output().expect("ends");
         assert_eq!(output.status.code(), Some(4), "{reader:?}: {output:?}");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(told.contains("No space left"), "{reader:?}: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(reported.contains("No space left"), "{reader:?}: {reported}");
     }
 }
 

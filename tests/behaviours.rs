@@ -119,11 +119,11 @@ fn every_named_rule_is_broken_by_a_script() {
         }
     }
     // The other way round: every rule of these rooms answers to some number.
-    let of_rooms = |id: &&str| {
-        let rooms = ["conversation/", "reminder/", "mcpl/", "hooks/", "mcpe/", "overlap/"];
-        rooms.iter().any(|it| id.starts_with(it))
+    let of_proposals = |id: &&str| {
+        let proposals = ["conversation/", "reminder/", "mcpl/", "hooks/", "mcpe/", "overlap/"];
+        proposals.iter().any(|it| id.starts_with(it))
     };
-    let without: Vec<_> = rules.into_iter().filter(of_rooms).filter(|id| !seen.contains(*id)).collect();
+    let without: Vec<_> = rules.into_iter().filter(of_proposals).filter(|id| !seen.contains(*id)).collect();
     assert_eq!(without, Vec::<&str>::new(), "these answer to no number");
     assert!(seen.len() > 30);
 }

@@ -73,16 +73,16 @@ fn the_usual_places_are_searched_from_here_upwards() {
     for (name, place) in [("a", "p/.vscode/mcp.json"), ("b", "p/.vscode/mcp.json"), ("c", ".cursor"), ("d", ".codex")] {
         let output = call(name);
         assert!(!tools(&output).is_empty(), "{name}");
-        let told = format!("{name} is taken from");
-        let line = output.err().lines().find(|line| line.contains(&told)).expect("the place is told").to_owned();
+        let reported = format!("{name} is taken from");
+        let line = output.err().lines().find(|line| line.contains(&reported)).expect("the place is told").to_owned();
         assert!(line.contains(place), "{line}");
         assert_eq!(line.contains("it is also in"), name == "a", "{line}");
     }
     let unknown = call("B");
     assert_eq!(unknown.code(), 2);
     assert!(unknown.err().contains("passed over") && unknown.err().contains(".claude.json"), "{unknown:?}");
-    for told in ["there is no server \"B\"", "b: ", "d: ", "config.toml"] {
-        assert!(unknown.err().contains(told), "{told}: {unknown:?}");
+    for reported in ["there is no server \"B\"", "b: ", "d: ", "config.toml"] {
+        assert!(unknown.err().contains(reported), "{reported}: {unknown:?}");
     }
 }
 
@@ -93,8 +93,8 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
     stage.write("f.json", with_live(rest));
     let output = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "githb"], "");
     assert_eq!(output.code(), 2);
-    for told in ["no server \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"] {
-        assert!(output.err().contains(told), "{told}: {output:?}");
+    for reported in ["no server \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"] {
+        assert!(output.err().contains(reported), "{reported}: {output:?}");
     }
     assert!(!output.err().contains("s3cret"), "{output:?}");
     let output = stage.run(&["call", "tools/list", "--config", "f.json"], "");
@@ -109,14 +109,14 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
 #[test]
 fn a_header_of_the_command_line_may_name_a_variable() {
     let stage = Stage::new();
-    for (arguments, told) in [
+    for (arguments, reported) in [
         (["-H", "A: ${NOPE}"], "-H A: the variable NOPE is not set"),
         (["--header-env", "A=NOPE"], "--header-env A: the variable NOPE is not set"),
     ] {
         let mut words = vec!["call", "ping", "--url", "http://127.0.0.1:9/"];
         words.extend(arguments);
         let output = stage.run(&words, "");
-        assert!(output.code() == 2 && output.err().contains(told), "{output:?}");
+        assert!(output.code() == 2 && output.err().contains(reported), "{output:?}");
     }
     let output = stage.run(&["call", "ping", "--url", "env:NOPE"], "");
     assert!(output.code() == 2 && output.err().contains("--url: the variable NOPE is not set"), "{output:?}");
@@ -191,8 +191,8 @@ fn a_link_stays_a_link_permissions_stay_and_the_old_file_is_kept() {
     let real = stage.write("real/f.json", with_live(""));
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o604)).expect("permissions are set");
     symlink(&real, stage.path("link.json")).expect("a link");
-    let told = stage.ok(&["wrap", "--config", "link.json", "--yes", "--bin", "mcpreel"]).err();
-    assert!(told.contains(".bak-"), "{told}");
+    let reported = stage.ok(&["wrap", "--config", "link.json", "--yes", "--bin", "mcpreel"]).err();
+    assert!(reported.contains(".bak-"), "{reported}");
     assert!(stage.path("link.json").is_symlink());
     assert_eq!(std::fs::metadata(&real).expect("it is there").permissions().mode() & 0o777, 0o604);
     let written = String::from_utf8(stage.read("real/f.json")).expect("text");
@@ -230,8 +230,8 @@ fn a_name_in_several_places_is_not_guessed() {
     stage.write("home/.cursor/mcp.json", with_live(", \"only\": {\"command\": \"x\"}"));
     let output = stage.run(&["wrap", "live", "--yes"], "");
     assert_eq!(output.code(), 2);
-    for told in ["\"live\" is in several configurations", "/.mcp.json", ".cursor/mcp.json"] {
-        assert!(output.err().contains(told), "{told}: {output:?}");
+    for reported in ["\"live\" is in several configurations", "/.mcp.json", ".cursor/mcp.json"] {
+        assert!(output.err().contains(reported), "{reported}: {output:?}");
     }
     stage.ok(&["wrap", "only", "--yes", "--no-backup"]);
     assert_same(".mcp.json", &stage.read(".mcp.json"), with_live("").as_bytes());

@@ -42,7 +42,7 @@ fn e17_batches_are_opened_and_an_expired_subscription_ends_or_is_made_again() {
 }
 
 #[test]
-fn e1_e8_what_cannot_be_subscribed_to_is_told() {
+fn e1_e8_what_cannot_be_subscribed_to_is_reported() {
     let stage = Stage::new();
     let refused = watch(&stage, &["slack.*"], &["--set", r#"mcpe.allow:=["build.*"]"#]);
     assert!(refused.code() == 4 && refused.err().contains("not allowed"), "{refused:?}");

@@ -49,9 +49,9 @@ fn an_index_that_lies_is_reported_and_not_used() {
         assert_eq!(verified.code(), 1, "{reel}");
         assert!(verified.out().contains("the index at byte"), "{reel}: {}", verified.out());
         assert!(verified.err().contains("`mcpreel reel index` replaces the index"), "{reel}: {}", verified.err());
-        let told = stage.run(&["reel", "info", reel, "--format", "json"], "");
-        assert_eq!(told.code(), 1, "{reel}");
-        let info = told.json();
+        let reported = stage.run(&["reel", "info", reel, "--format", "json"], "");
+        assert_eq!(reported.code(), 1, "{reel}");
+        let info = reported.json();
         for what in ["events", "bytes", "seconds", "groups", "kinds", "methods"] {
             assert_eq!(info[what], honest[what], "{reel}: {what}");
         }

@@ -26,9 +26,9 @@ fn capabilities() -> Value {
 fn opened(mut host: Live) -> (Live, Value) {
     host.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": capabilities(), "clientInfo": {"name": "tester", "version": "1"}}}));
-    let told = host.message(|message| message["id"] == 0)["result"].clone();
+    let reported = host.message(|message| message["id"] == 0)["result"].clone();
     host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    (host, told)
+    (host, reported)
 }
 
 fn answer(host: &mut Live, method: &str, answer: Value) -> Value {
@@ -45,17 +45,21 @@ fn answer(host: &mut Live, method: &str, answer: Value) -> Value {
 fn hooks_are_fired_at_a_server_and_their_answers_judged() {
     let stage = Stage::new();
     let before = fire(&stage, &["before-inference", "what about the mannequin?", "--turn", "7", "--channel", "c:1"]);
-    let told = before.json();
-    assert_eq!((before.code(), &told["outcome"], &told["deviations"]), (0, &json!("answered"), &json!([])), "{told}");
-    assert_eq!(told["result"]["contextInjections"][0]["position"], "system");
+    let reported = before.json();
     assert_eq!(
-        (&told["params"]["turnIndex"], &told["params"]["channels"]["candidates"][1]),
+        (before.code(), &reported["outcome"], &reported["deviations"]),
+        (0, &json!("answered"), &json!([])),
+        "{reported}"
+    );
+    assert_eq!(reported["result"]["contextInjections"][0]["position"], "system");
+    assert_eq!(
+        (&reported["params"]["turnIndex"], &reported["params"]["channels"]["candidates"][1]),
         (&json!(7), &json!("c:1"))
     );
     let after = fire(&stage, &["after-inference", "the key is sk-123", "--message", "which?"]).json();
     assert_eq!(after["result"]["modifiedResponse"], "the key is [REDACTED]", "it blocks, so it is asked: {after}");
-    let told = fire(&stage, &["after-inference", "x", "--carrier", "notification"]).json();
-    assert_eq!((&told["outcome"], told.get("result")), (&json!("sent"), None));
+    let reported = fire(&stage, &["after-inference", "x", "--carrier", "notification"]).json();
+    assert_eq!((&reported["outcome"], reported.get("result")), (&json!("sent"), None));
     // Turns count up, and an expectation decides.
     let turns = fire(&stage, &["before-inference", "hi", "--repeat", "3", "--expect", ".params.turnIndex < 2"]);
     assert_eq!((turns.code(), turns.out().lines().count()), (1, 3), "{turns:?}");
@@ -63,7 +67,7 @@ fn hooks_are_fired_at_a_server_and_their_answers_judged() {
 }
 
 #[test]
-fn a_server_that_answers_otherwise_is_told_and_one_that_is_silent_given_up() {
+fn a_server_that_answers_otherwise_is_reported_and_one_that_is_silent_given_up() {
     let stage = Stage::new();
     let script = r#"
 while read -r line; do
@@ -199,8 +203,8 @@ fn a_live_session_is_fired_into_both_ways() {
 fn a_host_that_starts_the_command_is_asked() {
     let stage = Stage::new();
     let started = |words: &[&str]| opened(stage.start(&[&["fire"], words].concat()));
-    let (mut host, told) = started(&["scope", "/etc", "--feature-set", "files.edit", "--payload", "path=/etc"]);
-    let sets = &told["capabilities"]["experimental"]["mcpl"]["featureSets"];
+    let (mut host, reported) = started(&["scope", "/etc", "--feature-set", "files.edit", "--payload", "path=/etc"]);
+    let sets = &reported["capabilities"]["experimental"]["mcpl"]["featureSets"];
     assert_eq!(sets["files.edit"]["scoped"], true);
     let result = json!({"result": {"approved": true, "payload": {"path": "/etc"}}});
     let asked = answer(&mut host, "scope/elevate", result);
@@ -254,8 +258,11 @@ fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
     let stage = Stage::new();
     let mut server = stage.start(&["serve", "--era", "modern", "--listen", "0"]);
     let url = until("its address", || {
-        let told = server.stderr_so_far();
-        told.split_whitespace().find(|word| word.starts_with("http://")).map(|url| url.trim_end_matches(';').to_owned())
+        let reported = server.stderr_so_far();
+        reported
+            .split_whitespace()
+            .find(|word| word.starts_with("http://"))
+            .map(|url| url.trim_end_matches(';').to_owned())
     });
     let of_command = [&["--", BINARY, "serve", "--era", "modern"][..], &["--url", &url]];
     let fired: [&[&str]; 5] = [
@@ -280,9 +287,9 @@ fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
         assert!(watched.err().contains("no carrier"), "{watched:?}");
         let hosted = stage.run(&[&["host"], target].concat(), "hi\n");
         assert_eq!(hosted.code(), 0, "{hosted:?}");
-        let told = format!("{}{}", hosted.out(), hosted.err());
-        assert!(told.contains("modern 2026-07-28, which has no carrier for the five proposals"), "{hosted:?}");
-        assert!(told.contains("echo: hi"), "{hosted:?}");
+        let reported = format!("{}{}", hosted.out(), hosted.err());
+        assert!(reported.contains("modern 2026-07-28, which has no carrier for the five proposals"), "{hosted:?}");
+        assert!(reported.contains("echo: hi"), "{hosted:?}");
     }
     assert!(server.is_running());
 }

@@ -21,11 +21,11 @@ impl Gateway {
         let mut words = vec!["record", "-o", "tap.reel", "--listen", "0", "--"];
         words.extend(server);
         let process = stage.start(&words);
-        let told = until("the gateway to listen", || {
+        let reported = until("the gateway to listen", || {
             let said = process.stderr_so_far();
             said.split("http://").nth(1).map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
         });
-        Self { process, address: told }
+        Self { process, address: reported }
     }
 
     fn request(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
@@ -44,8 +44,8 @@ impl Gateway {
         assert_eq!(answer.status, 200);
         let session = answer.header("mcp-session-id").expect("a session");
         assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");
-        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert_eq!(self.post(&session, &told).status, 202);
+        let reported = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(&session, &reported).status, 202);
         session
     }
 
@@ -210,13 +210,13 @@ fn errors_of_the_stateless_era_have_their_status() {
 }
 
 #[test]
-fn a_server_that_ends_is_told() {
+fn a_server_that_ends_is_reported() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &["sh", "-c", "read line; echo gone >&2; exit 3"]);
     let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
     let answer = gateway.request("POST", &[], &asked.to_string());
     assert_eq!(answer.status, 502);
-    assert!(answer.json()["error"]["message"].as_str().is_some_and(|told| told.contains("has ended")));
+    assert!(answer.json()["error"]["message"].as_str().is_some_and(|reported| reported.contains("has ended")));
     until("the end to be told", || {
         gateway.process.stderr_so_far().contains("session 1: the server ended with exit code 3").then_some(())
     });
@@ -300,15 +300,15 @@ fn the_streams_of_a_gateway_are_listed_by_the_names_that_reach_them() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
     ["first", "second"].iter().for_each(|client| drop(gateway.initialize(client)));
-    let told = until("both handshakes in the reel", || {
-        let told = stage.ok(&["sessions", "--format", "json"]).out();
-        let tap: Value = told.lines().find_map(|line| serde_json::from_str(line).ok())?;
+    let reported = until("both handshakes in the reel", || {
+        let reported = stage.ok(&["sessions", "--format", "json"]).out();
+        let tap: Value = reported.lines().find_map(|line| serde_json::from_str(line).ok())?;
         (tap["messages"] == 6).then_some(tap)
     });
     let streams: Vec<_> =
-        told["streams"].as_array().expect("streams").iter().map(|it| (&it["stream"], &it["client"])).collect();
+        reported["streams"].as_array().expect("streams").iter().map(|it| (&it["stream"], &it["client"])).collect();
     assert_eq!(streams, [(&json!(1), &json!("first")), (&json!(2), &json!("second"))]);
-    assert_eq!(told["streams"][1]["messages"], 3, "{told}");
+    assert_eq!(reported["streams"][1]["messages"], 3, "{reported}");
     let table = stage.ok(&["sessions"]).out();
     let row = table.lines().find(|line| line.contains("  mcpreel#2")).expect("a row for the second");
     assert!(row.contains("second") && row.contains('3'), "{table}");
@@ -392,14 +392,14 @@ fn clients_that_leave_without_a_word_keep_nobody_out() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &["sh", "-c", SERVER]);
     // One more than there may be at once, and one that hears still.
-    let hears = gateway.initialize("hears");
-    let events = gateway.request("GET", &[("mcp-session-id", &hears)], "");
+    let receives = gateway.initialize("hears");
+    let events = gateway.request("GET", &[("mcp-session-id", &receives)], "");
     assert_eq!(events.status, 200);
     let left = gateway.initialize("left");
     (0..99).for_each(|number| drop(gateway.initialize(&number.to_string())));
-    let told = json!({"jsonrpc": "2.0", "method": "notifications/x"});
-    assert_eq!(gateway.post(&left, &told).status, 404, "the one that was idle for longest");
-    assert_eq!(gateway.post(&hears, &told).status, 202);
+    let reported = json!({"jsonrpc": "2.0", "method": "notifications/x"});
+    assert_eq!(gateway.post(&left, &reported).status, 404, "the one that was idle for longest");
+    assert_eq!(gateway.post(&receives, &reported).status, 202);
     gateway.end();
 }
 
@@ -421,9 +421,9 @@ fn a_stream_that_was_lost_goes_on_behind_its_last_event() {
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &["sh", "-c", STEPS]);
     let session = gateway.initialize("client");
-    let tell = |method: &str| {
-        let told = json!({"jsonrpc": "2.0", "method": method});
-        assert_eq!(gateway.post(&session, &told).status, 202);
+    let report = |method: &str| {
+        let reported = json!({"jsonrpc": "2.0", "method": method});
+        assert_eq!(gateway.post(&session, &reported).status, 202);
     };
     let get = |more: &[(&str, &str)]| {
         let own = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
@@ -437,12 +437,12 @@ fn a_stream_that_was_lost_goes_on_behind_its_last_event() {
     assert_eq!(post.header("content-type").as_deref(), Some("text/event-stream"));
     let (begins, nothing) = post.block().expect("an event");
     assert_eq!(nothing, "");
-    tell("step");
+    report("step");
     let (first, _) = post.block().expect("an event");
-    tell("say");
+    report("say");
     assert_eq!(listener.block().map(|(id, _)| id), Some("0-1".to_owned()));
     drop((post, listener));
-    ["step", "say", "last"].into_iter().for_each(tell);
+    ["step", "say", "last"].into_iter().for_each(report);
     let mut again = get(&[("last-event-id", &first)]);
     let missed: Vec<Value> = std::iter::from_fn(|| again.block())
         .filter(|(_, data)| !data.is_empty())

@@ -102,8 +102,9 @@ fn is_confining(wanted: bool) -> bool {
     let is_confining = can_confine();
     if is_confining != wanted {
         // Written to the stream itself: the harness would swallow what eprintln! says.
-        let told = if wanted { "has no" } else { "has" };
-        let _ = writeln!(std::io::stderr(), "left out: this kernel {told} scopes for signals (Landlock, Linux 6.12)");
+        let reported = if wanted { "has no" } else { "has" };
+        let _ =
+            writeln!(std::io::stderr(), "left out: this kernel {reported} scopes for signals (Landlock, Linux 6.12)");
     }
     is_confining
 }
@@ -254,7 +255,7 @@ fn e33_what_runs_ends_with_its_session_and_with_its_server() {
 }
 
 #[test]
-fn e33_a_handler_reaches_neither_its_keeper_nor_its_server() {
+fn e33_a_handler_reaches_neither_its_supervisor_nor_its_server() {
     if !is_confining(true) {
         return;
     }
@@ -357,25 +358,25 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
         while [ ! -e done ]; do sleep 0.01; done; echo; cat deep";
     let look = stage.command(&["sh", "attack.sh"]).output().expect("it runs");
     let look = String::from_utf8_lossy(&look.stdout).into_owned();
-    for told in ["path: an address", "abstract: a way in", "listed", "called", "\n1\n"] {
-        assert!(look.contains(told), "the user's own program can: {told} in {look}");
+    for reported in ["path: an address", "abstract: a way in", "listed", "called", "\n1\n"] {
+        assert!(look.contains(reported), "the user's own program can: {reported} in {look}");
     }
     let by_user = calls();
     assert!(!other.stderr_so_far().contains("control socket"), "{}", other.stderr_so_far());
 
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash(script, home);
-    let told = run["output"].as_str().expect("what it said").to_owned();
+    let reported = run["output"].as_str().expect("what it said").to_owned();
     // From Landlock's ABI 9 on it does not even come to the door.
-    let is_at_the_door = !told.contains("path: out of reach");
+    let is_at_the_door = !reported.contains("path: out of reach");
     let refused = if is_at_the_door { "path: refused" } else { "path: out of reach" };
-    assert_eq!(told.matches(refused).count(), 2, "{told}");
+    assert_eq!(reported.matches(refused).count(), 2, "{reported}");
     let kept_off = if can_confine() { "abstract: out of reach" } else { "abstract: refused" };
-    assert_eq!(told.matches(kept_off).count(), 2, "{told}");
+    assert_eq!(reported.matches(kept_off).count(), 2, "{reported}");
     for gained in ["a way in", "an address", "listed", "called", "victim", "\n1\n"] {
-        assert!(!told.contains(gained), "{gained}: {told}");
+        assert!(!reported.contains(gained), "{gained}: {reported}");
     }
-    assert!(!is_at_the_door || told.contains("a handler of a subscription may not connect here"), "{told}");
+    assert!(!is_at_the_door || reported.contains("a handler of a subscription may not connect here"), "{reported}");
     assert_eq!(calls(), by_user, "nothing was put in");
     let warned = other.stderr_so_far();
     let warning = "tried to use this session's control socket and was refused";
@@ -396,14 +397,14 @@ fn e33_where_the_kernel_cannot_hold_a_handler_off_others_that_is_said() {
 }
 
 #[test]
-fn e33_a_keeper_that_is_lost_leaves_nothing_of_its_command() {
+fn e33_a_supervisor_that_is_lost_leaves_nothing_of_its_command() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let script = "setsid sleep 600 & echo $! $$ > pids; echo $PPID > keeper; touch begun; wait";
     server.begin(&stage, script);
     // As the system does where memory runs out.
-    let keeper = pids(&stage, "keeper")[0].to_string();
-    assert!(Command::new("kill").args(["-KILL", &keeper]).status().expect("it runs").success());
+    let supervisor = pids(&stage, "keeper")[0].to_string();
+    assert!(Command::new("kill").args(["-KILL", &supervisor]).status().expect("it runs").success());
     let run = server.ended(0);
     assert!(run["outcome"] == "failed" && run["why"].to_string().contains("keeper"), "{run}");
     let pids = pids(&stage, "pids");
@@ -412,7 +413,7 @@ fn e33_a_keeper_that_is_lost_leaves_nothing_of_its_command() {
 }
 
 #[test]
-fn e33_a_handler_that_sets_limits_to_its_keeper_is_ended_as_any_other() {
+fn e33_a_handler_that_sets_limits_to_its_supervisor_is_ended_as_any_other() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let script = r#"setsid sleep 600 & echo $! $$ > pids
@@ -428,7 +429,7 @@ fn e33_a_handler_that_sets_limits_to_its_keeper_is_ended_as_any_other() {
 }
 
 #[test]
-fn e33_a_handlers_variables_steer_neither_its_keeper_nor_its_sandbox() {
+fn e33_a_handlers_variables_steer_neither_its_supervisor_nor_its_sandbox() {
     let stage = Stage::new();
     // The first would make every program on the way, the loader's list printed, end at once.
     let env = json!({"env": {"LD_TRACE_LOADED_OBJECTS": "1", "PATH": "/nowhere", "IT": "it's $(x)"}});
@@ -439,7 +440,7 @@ fn e33_a_handlers_variables_steer_neither_its_keeper_nor_its_sandbox() {
 }
 
 #[test]
-fn e33_what_cannot_be_started_is_told() {
+fn e33_what_cannot_be_started_is_reported() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-shell", "no-such-sandbox -c"]);
     let run = server.bash("echo", json!({}));
@@ -509,14 +510,14 @@ fn e34_a_secret_goes_to_its_port_only_and_a_name_must_be_closed() {
         let _ = std::fs::remove_file(stage.path("s.reel"));
         let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--handler-secret", secret]);
         let handler = json!({"type": "webhook", "headers": {"X-Key": header}, "url": url});
-        let told = server.tool("events_subscribe", json!({"handler": handler}));
-        let is_refused = told["isError"] == true;
+        let reported = server.tool("events_subscribe", json!({"handler": handler}));
+        let is_refused = reported["isError"] == true;
         if !is_refused {
             server.publish(json!({}));
             server.ended(0);
         }
         server.end();
-        is_refused.then(|| told.to_string())
+        is_refused.then(|| reported.to_string())
     };
     let to_mine = format!("API_TOKEN@127.0.0.1:{}", mine.port);
     for header in ["${API_TOKEN", "Bearer ${API_TOKEN", "${API_TOKEN} ${"] {

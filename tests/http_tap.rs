@@ -38,7 +38,7 @@ fn messages(events: &[Value]) -> Vec<&Value> {
 }
 
 /// What the reel's transport events of this kind say.
-fn told<'a>(events: &'a [Value], what: &str) -> Vec<&'a Value> {
+fn reported<'a>(events: &'a [Value], what: &str) -> Vec<&'a Value> {
     let of_kind = |event: &&Value| event["event"] == "transport" && event["data"]["what"] == what;
     events.iter().filter(of_kind).map(|event| &event["data"]).collect()
 }
@@ -46,8 +46,8 @@ fn told<'a>(events: &'a [Value], what: &str) -> Vec<&'a Value> {
 /// Why the exchanges in this reel broke off.
 fn broken_off(events: &[Value]) -> String {
     let kinds = ["broken off", "closed", "refused"];
-    let ends = kinds.iter().flat_map(|kind| told(events, kind));
-    ends.map(|told| format!("{}\n", told["reason"])).collect()
+    let ends = kinds.iter().flat_map(|kind| reported(events, kind));
+    ends.map(|reported| format!("{}\n", reported["reason"])).collect()
 }
 
 /// A request is answered the same with the tap and without it; answers the reel.
@@ -71,7 +71,7 @@ fn an_event_stream_passes_and_all_of_it_is_kept() {
     let blocks = [": keep-alive\n\n", "id: 7\nretry: 250\ndata: \n\n", "id: 8\ndata: {\ndata: }\n\n"];
     let stream: String = blocks.iter().map(|block| chunk(block)).collect();
     let events = same_as_direct(always([EVENTS, &stream, &event(PONG), END].concat()));
-    let kept: Vec<&str> = told(&events, "sse").iter().filter_map(|told| told["block"].as_str()).collect();
+    let kept: Vec<&str> = reported(&events, "sse").iter().filter_map(|reported| reported["block"].as_str()).collect();
     assert_eq!(kept, blocks);
     let last = messages(&events).pop().expect("messages");
     assert_eq!((&last["framing"], &last["dir"]), (&json!("sse"), &json!("s2c")));
@@ -83,8 +83,8 @@ fn a_500_with_a_page_passes() {
     let page = "<html><body>out of order</body></html>";
     let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/html\r\n";
     let events = same_as_direct(always(format!("{head}Content-Length: {}\r\n\r\n{page}", page.len())));
-    assert_eq!(told(&events, "response")[0]["status"], 500);
-    assert_eq!(told(&events, "body")[0]["text"], page);
+    assert_eq!(reported(&events, "response")[0]["status"], 500);
+    assert_eq!(reported(&events, "body")[0]["text"], page);
 }
 
 #[test]
@@ -161,19 +161,19 @@ fn what_is_no_answer_becomes_a_502_that_says_why() {
         assert!(reply.body.contains(why), "{why}: {reply:?}");
         let events = tap.end();
         assert!(broken_off(&events).contains(why), "{why}: {events:?}");
-        assert_eq!(told(&events, "request")[0]["target"], "/mcp", "{why}");
+        assert_eq!(reported(&events, "request")[0]["target"], "/mcp", "{why}");
     }
 }
 
 /// A server that tells of each request, then waits for its client's end and tells of that too.
-fn silent(tell: Sender<&'static str>, first: &'static str) -> SocketAddr {
-    let tell = Mutex::new(tell);
+fn silent(report: Sender<&'static str>, first: &'static str) -> SocketAddr {
+    let report = Mutex::new(report);
     serve(move |_, wire| {
         say(wire, first);
-        let told = tell.lock().expect("a lock").clone();
-        told.send("asked").expect("the test listens");
+        let reported = report.lock().expect("a lock").clone();
+        reported.send("asked").expect("the test listens");
         let ended = matches!(wire.read(&mut [0; 64]), Ok(0) | Err(_));
-        told.send(if ended { "left alone" } else { "talked to" }).expect("the test listens");
+        reported.send(if ended { "left alone" } else { "talked to" }).expect("the test listens");
         false
     })
 }
@@ -183,17 +183,17 @@ fn a_client_that_gives_up_hangs_up_on_the_server_too() {
     // The first never answers; the second began a stream and has nothing more to say. Closing it is how a request is
     // cancelled (2026-07-28).
     for (first, why) in [("", "before the response"), (EVENTS, "the client hung up")] {
-        let (tell, heard) = channel();
+        let (report, received) = channel();
         let stage = Stage::new();
-        let tap = Tap::start(&stage, silent(tell, first), &[]);
+        let tap = Tap::start(&stage, silent(report, first), &[]);
         let mut client = Client::connect(tap.address);
         client.post("", PING);
-        assert_eq!(heard.recv_timeout(LIMIT), Ok("asked"));
+        assert_eq!(received.recv_timeout(LIMIT), Ok("asked"));
         if !first.is_empty() {
             assert_eq!(client.head().expect("a head").status(), 200);
         }
         client.hang_up();
-        assert_eq!(heard.recv_timeout(LIMIT), Ok("left alone"), "{first:?}");
+        assert_eq!(received.recv_timeout(LIMIT), Ok("left alone"), "{first:?}");
         let events = tap.end();
         assert!(broken_off(&events).contains(why), "{events:?}");
     }
@@ -226,8 +226,8 @@ fn an_event_reaches_the_client_while_its_stream_is_open() {
 
 /// A server that answers with what it heard: the request line and headers as they came.
 fn mirror() -> SocketAddr {
-    serve(|heard, wire| {
-        let said = json!({"line": heard.head.line, "headers": heard.head.headers});
+    serve(|received, wire| {
+        let said = json!({"line": received.head.line, "headers": received.head.headers});
         say(wire, json_answer(&said.to_string()));
         true
     })
@@ -258,7 +258,7 @@ fn strangers_are_refused() {
         assert!(reply.body.contains(hint), "{reply:?}");
     }
     let events = tap.end();
-    assert_eq!(told(&events, "response").len(), 3);
+    assert_eq!(reported(&events, "response").len(), 3);
     assert_eq!(broken_off(&events).matches("is not this machine").count(), 2);
 }
 
@@ -295,19 +295,19 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
         HTTP2-Settings: AA\r\n\
         Accept-Encoding: gzip, br\r\nX-Keep: a\r\nX-Keep: b\r\nMCP-Protocol-Version: 2025-11-25\r\n";
     let reply = post(tap.address, more, PING);
-    let heard: Value = serde_json::from_str(&reply.body).expect("JSON");
+    let received: Value = serde_json::from_str(&reply.body).expect("JSON");
     let values = |name: &str| -> Vec<String> {
-        let headers = heard["headers"].as_array().expect("headers").iter();
+        let headers = received["headers"].as_array().expect("headers").iter();
         headers.filter(|header| header[0] == name).map(|header| header[1].as_str().expect("text").to_owned()).collect()
     };
-    assert_eq!(heard["line"], "POST /mcp?tenant=7 HTTP/1.1", "the query of --url is the server's");
+    assert_eq!(received["line"], "POST /mcp?tenant=7 HTTP/1.1", "the query of --url is the server's");
     assert_eq!(values("host"), [server.to_string()]);
     assert_eq!((values("x-added"), values("x-keep")), (vec!["yes".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(values("mcp-protocol-version"), ["2025-11-25"]);
     assert_eq!(values("accept-encoding"), ["gzip, br"]);
     // What is no WebSocket could not be read.
     for gone in ["x-hop", "upgrade", "connection", "http2-settings"] {
-        assert!(values(gone).is_empty(), "{gone}: {heard}");
+        assert!(values(gone).is_empty(), "{gone}: {received}");
     }
     drop(tap);
 }
@@ -320,7 +320,7 @@ fn a_server_that_is_not_there_is_an_error_in_every_view() {
     assert_eq!(post(tap.address, "", PING).status, 502);
     let events = tap.end();
     assert_eq!(messages(&events).len(), 1, "what was asked is kept");
-    assert_eq!(told(&events, "refused")[0]["status"], 502);
+    assert_eq!(reported(&events, "refused")[0]["status"], 502);
     let shown = stage.ok(&["show", "t.reel", "error"]).out();
     assert!(shown.contains("answered 502 by the tap") && shown.contains("refused"), "{shown}");
     let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
@@ -380,9 +380,9 @@ fn a_connection_is_closed_where_the_server_closes_its_own() {
 
 #[test]
 fn a_redirect_to_the_server_itself_leads_back_through_the_tap() {
-    let server = serve(|heard, wire| {
-        let host = heard.head.header("host").expect("a host");
-        let answer = match heard.target() {
+    let server = serve(|received, wire| {
+        let host = received.head.header("host").expect("a host");
+        let answer = match received.target() {
             "/mcp" => format!("HTTP/1.1 307 Moved\r\nLocation: http://{host}/mcp/?a=1\r\nContent-Length: 0\r\n\r\n"),
             "/mcp/?a=1" => json_answer(PONG),
             _ => "HTTP/1.1 302 Moved\r\nLocation: https://login.example/\r\nContent-Length: 0\r\n\r\n".to_owned(),
@@ -403,7 +403,10 @@ fn a_redirect_to_the_server_itself_leads_back_through_the_tap() {
     assert_eq!(ask("/mcp/?a=1"), (200, None));
     assert_eq!(ask("/login"), (302, Some("https://login.example/".to_owned())));
     let events = tap.end();
-    assert_eq!(told(&events, "response")[0]["headers"][0], json!(["location", format!("http://{server}/mcp/?a=1")]));
+    assert_eq!(
+        reported(&events, "response")[0]["headers"][0],
+        json!(["location", format!("http://{server}/mcp/?a=1")])
+    );
     assert_eq!(messages(&events).len(), 3, "the endpoint is the same with a slash behind it: {events:#?}");
 }
 
@@ -413,14 +416,14 @@ fn messages_of_one_event_stream_and_its_posts_are_one_stream() {
     for endpoint in ["/base/messages?sessionId=1", "messages?sessionId=1"] {
         let (posted, to_stream) = channel::<String>();
         let (posted, to_stream) = (Mutex::new(posted), Mutex::new(to_stream));
-        let server = serve(move |heard, wire| {
-            if heard.is("GET") {
+        let server = serve(move |received, wire| {
+            if received.is("GET") {
                 say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
                 let id = to_stream.lock().expect("a lock").recv_timeout(LIMIT).expect("a POST");
                 say(wire, [event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)), END.to_owned()].concat());
                 return true;
             }
-            let message: Value = serde_json::from_slice(&heard.body).expect("JSON");
+            let message: Value = serde_json::from_slice(&received.body).expect("JSON");
             posted.lock().expect("a lock").send(message["id"].to_string()).expect("the stream waits");
             say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
             true
@@ -481,7 +484,7 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     let mut client = Client::connect(tap.address);
     client.get("/mcp");
     client.head().expect("a head");
-    let mut heard = client.next().expect("the beginning");
+    let mut received = client.next().expect("the beginning");
     let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
     let put = ["fire", "raw", ours, "--session", "127", "--as", "server"];
     let early = stage.run(&[&put[..], &["--timeout", "20ms"]].concat(), "");
@@ -489,25 +492,25 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     let putting = stage.start(&put);
     go.send(()).expect("the server waits");
     assert_eq!(putting.end_with_open_stdin().code(), 0);
-    while !heard.contains("ours") {
-        heard.push_str(&client.next().expect("more"));
+    while !received.contains("ours") {
+        received.push_str(&client.next().expect("more"));
     }
     go.send(()).expect("the server waits");
     let own = r#"{"jsonrpc":"2.0","method":"own"}"#;
-    assert_eq!(heard, format!("data: {own}\n\nevent: message\ndata: {ours}\n\n"));
+    assert_eq!(received, format!("data: {own}\n\nevent: message\ndata: {ours}\n\n"));
     let events = tap.end();
     let blocks: String = messages(&events).iter().filter_map(|event| event["text"].as_str()).collect();
-    assert_eq!(blocks, heard, "the reel has the order in which the client got it");
+    assert_eq!(blocks, received, "the reel has the order in which the client got it");
 }
 
 /// An HTTP+SSE server whose stream begins with this endpoint: what is posted is answered on the stream, each answer
 /// behind half an event of the server's own, and told to the test.
-fn sse_server(endpoint: &'static str, tell: Sender<FactCallback>) -> SocketAddr {
+fn sse_server(endpoint: &'static str, report: Sender<FactCallback>) -> SocketAddr {
     let (posted, to_stream) = channel::<Value>();
-    let (shared, tell) = (Mutex::new((posted, to_stream)), Mutex::new(tell));
-    serve(move |heard, wire| {
-        if heard.is("GET") {
-            let here = heard.head.header("host").expect("a host");
+    let (shared, report) = (Mutex::new((posted, to_stream)), Mutex::new(report));
+    serve(move |received, wire| {
+        if received.is("GET") {
+            let here = received.head.header("host").expect("a host");
             let endpoint = endpoint.replace("HERE", here);
             say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
             let to_stream = std::mem::replace(&mut shared.lock().expect("a lock").1, channel().1);
@@ -531,14 +534,14 @@ fn sse_server(endpoint: &'static str, tell: Sender<FactCallback>) -> SocketAddr 
             say(wire, END);
             return false;
         }
-        if heard.target().starts_with("/messages") {
-            let message = serde_json::from_slice(&heard.body).expect("JSON");
+        if received.target().starts_with("/messages") {
+            let message = serde_json::from_slice(&received.body).expect("JSON");
             shared.lock().expect("a lock").0.send(message).expect("the stream waits");
             say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
         } else {
             say(wire, "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n");
         }
-        let _ = tell.lock().expect("a lock").send(heard.clone());
+        let _ = report.lock().expect("a lock").send(received.clone());
         true
     })
 }
@@ -557,20 +560,20 @@ fn sse_client(tap: &Tap<'_>) -> Client {
 #[test]
 fn a_request_put_into_an_sse_session_goes_to_its_endpoint_and_its_answer_to_who_asked() {
     for endpoint in ["/messages?s=1", "messages?s=1", "http://HERE/messages?s=1"] {
-        let (tell, posted) = channel();
+        let (report, posted) = channel();
         let stage = Stage::new();
-        let server = sse_server(endpoint, tell);
+        let server = sse_server(endpoint, report);
         let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
         let mut stream = sse_client(&tap);
         for (number, method) in ["ping", "tools/list"].into_iter().enumerate() {
             let asked = format!(r#"{{"jsonrpc":"2.0","id":"mcpreel-0123abcd-{number}","method":"{method}"}}"#);
             let output = stage.ok(&["fire", "raw", &asked, "--session", "127", "--format", "json"]);
             assert_eq!(output.json()["answer"]["result"]["for"], method, "{endpoint}: {output:?}");
-            let heard = posted.recv_timeout(LIMIT).expect("posted");
-            assert_eq!((heard.target(), String::from_utf8_lossy(&heard.body)), ("/messages?s=1", asked.into()));
-            assert_eq!(heard.head.header("authorization"), Some("Bearer sesame"));
-            assert_eq!(heard.head.header("mcp-protocol-version"), Some("2024-11-05"));
-            assert_eq!(heard.head.header("last-event-id"), None);
+            let received = posted.recv_timeout(LIMIT).expect("posted");
+            assert_eq!((received.target(), String::from_utf8_lossy(&received.body)), ("/messages?s=1", asked.into()));
+            assert_eq!(received.head.header("authorization"), Some("Bearer sesame"));
+            assert_eq!(received.head.header("mcp-protocol-version"), Some("2024-11-05"));
+            assert_eq!(received.head.header("last-event-id"), None);
         }
         // Toward the client it goes on the same stream.
         let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
@@ -589,10 +592,10 @@ fn a_request_put_into_an_sse_session_goes_to_its_endpoint_and_its_answer_to_who_
 }
 
 #[test]
-fn an_endpoint_elsewhere_is_told_and_nothing_is_sent_there() {
-    let (tell, _posted) = channel();
+fn an_endpoint_elsewhere_is_reported_and_nothing_is_sent_there() {
+    let (report, _posted) = channel();
     let stage = Stage::new();
-    let server = sse_server("http://other.example/messages?s=1", tell);
+    let server = sse_server("http://other.example/messages?s=1", report);
     let tap = Tap::in_front_of(&stage, &format!("http://{server}/sse"), &[]);
     let mut stream = sse_client(&tap);
     let refused = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127"], "");
@@ -669,13 +672,13 @@ fn secrets_in_heads_and_targets_are_not_in_the_reel() {
 #[test]
 fn the_end_of_the_tap_completes_the_reel() {
     for signal in ["TERM", "INT"] {
-        let (tell, heard) = channel();
+        let (report, received) = channel();
         let stage = Stage::new();
-        let tap = Tap::start(&stage, silent(tell, EVENTS), &[]);
+        let tap = Tap::start(&stage, silent(report, EVENTS), &[]);
         let mut client = Client::connect(tap.address);
         client.post("", PING);
         client.head().expect("a head");
-        assert_eq!(heard.recv_timeout(LIMIT), Ok("asked"));
+        assert_eq!(received.recv_timeout(LIMIT), Ok("asked"));
         let events = tap.end_by(signal);
         assert_eq!(stage.info("t.reel")["indexed"], true, "{signal}: {}", stage.info("t.reel"));
         let closed: Vec<&Value> = events.iter().filter(|event| event["event"] == "stream-closed").collect();
@@ -725,9 +728,9 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     let events = tap.end();
     let texts: Vec<String> = messages(&events).iter().map(|event| event["message"].to_string()).collect();
     assert_eq!(texts, [PING, PONG].repeat(3));
-    assert_eq!(told(&events, "response")[0]["status"], 101);
-    assert_eq!((told(&events, "ping").len(), told(&events, "pong").len()), (3, 3));
-    assert!(told(&events, "unreadable").is_empty());
+    assert_eq!(reported(&events, "response")[0]["status"], 101);
+    assert_eq!((reported(&events, "ping").len(), reported(&events, "pong").len()), (3, 3));
+    assert!(reported(&events, "unreadable").is_empty());
     let place = |what: &str| events.iter().rposition(|event| event["event"] == what && event["stream"] == 1);
     assert!(place("stream-closed") > place("message"), "it lives as long as its socket: {events:#?}");
     let opened: BTreeSet<u64> = messages(&events).iter().filter_map(|event| event["stream"].as_u64()).collect();
@@ -735,17 +738,17 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
 }
 
 /// A server that asks something itself before it answers a call, and waits for what it is answered.
-fn asking_server(tell: Sender<Value>) -> SocketAddr {
+fn asking_server(report: Sender<Value>) -> SocketAddr {
     let (answered, answer) = channel::<()>();
-    let (answered, answer, tell) = (Mutex::new(answered), Mutex::new(answer), Mutex::new(tell));
-    serve(move |heard, wire| {
-        if heard.is("GET") {
+    let (answered, answer, report) = (Mutex::new(answered), Mutex::new(answer), Mutex::new(report));
+    serve(move |received, wire| {
+        if received.is("GET") {
             say(wire, EVENTS);
             thread::sleep(LIMIT);
             return false;
         }
-        let message: Value = serde_json::from_slice(&heard.body).expect("JSON");
-        tell.lock().expect("a lock").send(message.clone()).expect("the test listens");
+        let message: Value = serde_json::from_slice(&received.body).expect("JSON");
+        report.lock().expect("a lock").send(message.clone()).expect("the test listens");
         if message["method"] == "tools/call" {
             say(wire, [EVENTS, &event(r#"{"jsonrpc":"2.0","id":77,"method":"roots/list"}"#)].concat());
             answer.lock().expect("a lock").recv_timeout(LIMIT).expect("an answer of the client's");
@@ -767,9 +770,9 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
     let call = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/call","params":{"name":"x"}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":77,"result":{"roots":[]}}"#;
     for listens in [true, false] {
-        let (tell, heard) = channel();
+        let (report, received) = channel();
         let stage = Stage::new();
-        let tap = Tap::start(&stage, asking_server(tell), &[]);
+        let tap = Tap::start(&stage, asking_server(report), &[]);
         assert_eq!(post(tap.address, "", PING).status, 200);
         let mut stream = Client::connect(tap.address);
         if listens {
@@ -783,11 +786,11 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
         }
         let called = calling.end_with_open_stdin();
         assert_eq!(called.json()["answer"]["result"]["called"], true, "{called:?}");
-        let answered = heard.iter().nth(2).expect("three messages");
+        let answered = received.iter().nth(2).expect("three messages");
         assert_eq!(answered["id"], 77);
         assert_eq!(answered["error"]["code"], if listens { Value::Null } else { json!(-32000) }, "{answered}");
         let events = tap.end();
-        let told = |event: &&Value| {
+        let reported = |event: &&Value| {
             let text = event["text"].as_str().map_or_else(|| event["message"].to_string(), str::to_owned);
             let kind =
                 ["roots/list", "called", "tools/call", "-32000", "roots"].into_iter().find(|it| text.contains(it));
@@ -795,7 +798,7 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
         };
         let all = messages(&events);
         let shown: Vec<_> =
-            all.iter().map(told).map(|(kind, way, injected)| format!("{kind} {way} {injected}")).collect();
+            all.iter().map(reported).map(|(kind, way, injected)| format!("{kind} {way} {injected}")).collect();
         let refused = if listens { "roots c2s false" } else { "-32000 c2s true" };
         let expected = ["tools/call c2s true", "roots/list s2c true", refused, "called s2c true"];
         assert_eq!(shown[2..], expected, "{listens}");
@@ -804,7 +807,7 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
 
 /// A WebSocket server: it answers each request, and begins a fragmented message of its own where it is told to, which
 /// it ends when it is told so. What it heard is told to the test.
-fn socket_server(tell: Sender<String>) -> SocketAddr {
+fn socket_server(report: Sender<String>) -> SocketAddr {
     use tokio_tungstenite::tungstenite::protocol::frame::Frame;
     use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
     use tokio_tungstenite::tungstenite::{self, Message};
@@ -816,18 +819,18 @@ fn socket_server(tell: Sender<String>) -> SocketAddr {
         let mut socket = tungstenite::accept(stream).expect("a handshake");
         while let Ok(message) = socket.read() {
             let Message::Text(text) = message else { continue };
-            let heard: Value = serde_json::from_str(&text).expect("JSON");
+            let received: Value = serde_json::from_str(&text).expect("JSON");
             let fragment = |text: &'static str, kind, is_final| {
                 Message::Frame(Frame::message(text.as_bytes(), OpCode::Data(kind), is_final))
             };
-            let answer = match heard["method"].as_str() {
+            let answer = match received["method"].as_str() {
                 Some("begin") => fragment("{\"jsonrpc\":", Data::Text, false),
                 Some("end") => fragment("\"2.0\",\"method\":\"own\"}", Data::Continue, true),
-                Some(_) => Message::text(json!({"jsonrpc": "2.0", "id": heard["id"], "result": {}}).to_string()),
+                Some(_) => Message::text(json!({"jsonrpc": "2.0", "id": received["id"], "result": {}}).to_string()),
                 None => Message::Ping(tungstenite::Bytes::from_static(b"!")),
             };
             socket.send(answer).expect("the client reads");
-            tell.send(text.to_string()).expect("the test listens");
+            report.send(text.to_string()).expect("the test listens");
         }
     });
     server
@@ -849,7 +852,7 @@ impl SocketClient {
     }
 
     /// The next message.
-    fn hear(&mut self) -> String {
+    fn receive(&mut self) -> String {
         loop {
             let message = self.0.read().expect("a message");
             if message.is_text() {
@@ -863,27 +866,27 @@ impl SocketClient {
 fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
     const FIRE: [&str; 6] = ["fire", "raw", "--session", "127", "--format", "json"];
     const AS_SERVER: [&str; 2] = ["--as", "server"];
-    let (tell, heard) = channel();
+    let (report, received) = channel();
     let stage = Stage::new();
-    let tap = Tap::in_front_of(&stage, &format!("ws://{}/mcp", socket_server(tell)), &[]);
+    let tap = Tap::in_front_of(&stage, &format!("ws://{}/mcp", socket_server(report)), &[]);
     let mut client = SocketClient::connect(tap.address);
-    let hear = || heard.recv_timeout(LIMIT).expect("the server heard something");
+    let receive = || received.recv_timeout(LIMIT).expect("the server heard something");
     // A request beside the client's own: the client sees the answer to its own only.
     let ours = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/list"}"#;
     let answered = stage.ok(&[&FIRE[..], &[ours]].concat());
     assert_eq!(answered.json()["answer"]["result"], json!({}), "{answered:?}");
     client.say(PING);
-    assert_eq!((client.hear(), hear(), hear()), (PONG.to_owned(), ours.to_owned(), PING.to_owned()));
+    assert_eq!((client.receive(), receive(), receive()), (PONG.to_owned(), ours.to_owned(), PING.to_owned()));
     // As the server; what the client answers does not reach it.
     let asked = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-2","method":"roots/list"}"#;
     let asking = stage.start(&[&FIRE[..], &AS_SERVER, &[asked]].concat());
-    assert_eq!(client.hear(), asked);
+    assert_eq!(client.receive(), asked);
     client.say(json!({"jsonrpc": "2.0", "id": "mcpreel-0123abcd-2", "result": {"roots": []}}));
     assert_eq!(asking.end_with_open_stdin().json()["answer"]["result"]["roots"], json!([]));
     // Between the fragments of another message there is no place.
     let note = r#"{"jsonrpc":"2.0","method":"ours"}"#;
     client.say(r#"{"jsonrpc":"2.0","method":"begin"}"#);
-    assert!(hear().contains("begin"), "and nothing else before");
+    assert!(receive().contains("begin"), "and nothing else before");
     let putting = [&FIRE[..], &AS_SERVER, &[note]].concat();
     // Once it has come to the tap, that tells so.
     until("the fragment passes", || {
@@ -893,21 +896,21 @@ fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
     let waits = stage.start(&putting);
     client.say(r#"{"jsonrpc":"2.0","method":"end"}"#);
     assert_eq!(waits.end_with_open_stdin().code(), 0);
-    let mut rest = std::iter::repeat_with(|| client.hear()).skip_while(|text| text == note);
+    let mut rest = std::iter::repeat_with(|| client.receive()).skip_while(|text| text == note);
     assert_eq!(rest.next().as_deref(), Some(r#"{"jsonrpc":"2.0","method":"own"}"#));
     let events = tap.end();
-    assert!(told(&events, "unreadable").is_empty(), "{events:#?}");
+    assert!(reported(&events, "unreadable").is_empty(), "{events:#?}");
     let injected = messages(&events).into_iter().filter(|event| event["injected"] == true);
     let ways: Vec<&str> = injected.map(|event| event["dir"].as_str().expect("a way")).collect();
     assert!(ways.starts_with(&["c2s", "s2c", "s2c", "c2s"]) && ways.ends_with(&["s2c"]), "{ways:?}");
 }
 
 /// A session's own answers: the mark that the request carries comes back with it.
-fn marks(heard: &FactCallback, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
-    let request: Value = serde_json::from_slice(&heard.body).expect("JSON");
+fn marks(received: &FactCallback, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
+    let request: Value = serde_json::from_slice(&received.body).expect("JSON");
     let mark = &request["params"]["mark"];
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"mark": mark}}).to_string();
-    if heard.head.header("mcp-session-id").is_none() {
+    if received.head.header("mcp-session-id").is_none() {
         let mut sessions = sessions.lock().expect("a lock");
         *sessions += 1;
         say(wire, json_answer(&answer).replacen("\r\n", &format!("\r\nMcp-Session-Id: s{sessions}\r\n"), 1));
@@ -945,7 +948,7 @@ fn ten_clients_at_once_are_ten_streams() {
     const CLIENTS: usize = 10;
     const CALLS: usize = 50;
     let sessions = Mutex::new(0);
-    let server = serve(move |heard, wire| marks(heard, wire, &sessions));
+    let server = serve(move |received, wire| marks(received, wire, &sessions));
     let stage = Stage::new();
     let tap = Tap::start(&stage, server, &[]);
     let address = tap.address;
@@ -970,8 +973,8 @@ fn ten_clients_at_once_are_ten_streams() {
 
 #[test]
 fn a_client_that_takes_nothing_holds_up_nobody_else() {
-    let server = serve(|heard, wire| {
-        if heard.is("GET") {
+    let server = serve(|received, wire| {
+        if received.is("GET") {
             say(wire, EVENTS);
             let line = event(&format!("\"{}\"", "x".repeat(60_000)));
             while wire.get_mut().write_all(line.as_bytes()).is_ok() {}

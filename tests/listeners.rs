@@ -191,7 +191,7 @@ fn a_web_page_starts_no_server() {
         .map(|_| {
             let (mut client, status) = ask(image);
             assert_eq!(status, 200);
-            assert!(client.next().is_some_and(|told| told.starts_with("event: endpoint\n")));
+            assert!(client.next().is_some_and(|reported| reported.starts_with("event: endpoint\n")));
             client
         })
         .collect();

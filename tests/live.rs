@@ -437,8 +437,8 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
         writeln!(stream, "{}", json!({"op": "info"})).ok()?;
         line_of(&mut stream)?["info"].is_object().then_some(stream)
     }));
-    let told = line_of(&mut connect(&stage)).expect("a line");
-    assert!(told["failed"].as_str().is_some_and(|why| why.contains("16 are connected")), "{told}");
+    let reported = line_of(&mut connect(&stage)).expect("a line");
+    assert!(reported["failed"].as_str().is_some_and(|why| why.contains("16 are connected")), "{reported}");
     drop(idle);
     assert_eq!(client.end().code(), 0);
 }
@@ -457,18 +457,21 @@ fn the_socket_in_the_folder_only_says_where_to_go_on() {
     let client = tapped(&stage);
     let mut door = UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens");
     let _ = writeln!(door, "{}", json!({"op": "info", "tag": 1}));
-    let told = line_of(&mut door).expect("a line");
-    assert_eq!(told["version"], 2);
-    assert!(told["failed"].as_str().is_some_and(|why| why.contains("version 2")), "for callers of version 1: {told}");
-    assert_eq!((told["info"].is_null(), line_of(&mut door)), (true, None));
+    let reported = line_of(&mut door).expect("a line");
+    assert_eq!(reported["version"], 2);
+    assert!(
+        reported["failed"].as_str().is_some_and(|why| why.contains("version 2")),
+        "for callers of version 1: {reported}"
+    );
+    assert_eq!((reported["info"].is_null(), line_of(&mut door)), (true, None));
     // Whoever comes and goes without a word leaves room for others.
     for _ in 0..50 {
         drop(UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens"));
     }
     let mut stream = connect(&stage);
     writeln!(stream, "{}", json!({"op": "info", "tag": 1})).expect("sent");
-    let told = line_of(&mut stream).expect("a line");
-    assert_eq!((&told["tag"], &told["info"]["version"]), (&json!(1), &json!(2)));
+    let reported = line_of(&mut stream).expect("a line");
+    assert_eq!((&reported["tag"], &reported["info"]["version"]), (&json!(1), &json!(2)));
     client.end();
 }
 

@@ -27,10 +27,10 @@ fn a_server_that_does_all_of_it_is_served_and_the_validator_finds_nothing() {
     assert_eq!(turns.iter().filter(|turn| turn["woken"] == true).count(), 2, "{text}");
     assert_eq!(turns.len(), 3);
     assert!(turns.iter().all(|turn| turn["answer"] == "all of it is redacted"), "{text}");
-    let told = |what: &str| of("fact").into_iter().filter(|fact| fact["what"] == what).collect::<Vec<_>>();
-    assert_eq!(told("event")[0]["data"]["wake"], "yes");
-    assert_eq!(told("inferred")[0]["data"]["outcome"], "success");
-    assert_eq!(told("published")[0]["data"]["message_id"], "p1");
+    let reported = |what: &str| of("fact").into_iter().filter(|fact| fact["what"] == what).collect::<Vec<_>>();
+    assert_eq!(reported("event")[0]["data"]["wake"], "yes");
+    assert_eq!(reported("inferred")[0]["data"]["outcome"], "success");
+    assert_eq!(reported("published")[0]["data"]["message_id"], "p1");
     let report = stage.ok(&["validate", "x.reel", "--format", "json"]).json();
     assert_eq!(report["findings"].as_array().map(Vec::len), Some(0), "{report}");
 }
@@ -52,7 +52,7 @@ fn what_only_a_proposal_knows_is_done_by_hand_and_a_wrong_order_names_those_that
 }
 
 #[test]
-fn c74_what_was_done_over_mcpl_is_told_row_by_row() {
+fn c74_what_was_done_over_mcpl_is_reported_row_by_row() {
     let stage = Stage::new();
     stage.write("server.sh", SERVER);
     stage.ok(&["host", "-s", "m=sh server.sh", "--record", "x.reel", "--say", "hello", "--do", "/do channel-list"]);
@@ -71,8 +71,8 @@ fn c74_what_was_done_over_mcpl_is_told_row_by_row() {
     let scope = of("scope")[0];
     assert_eq!((&scope["about"], &scope["outcome"]), (&json!("/etc/hosts"), &json!("failure")), "nobody approved it");
     assert_eq!((of("publish").len(), rows.len()), (1, 1 + injections.len() + responses.len() + 3), "{text}");
-    let told = stage.ok(&["stats", "x.reel", "--audit"]).out();
-    assert!(told.contains("feature set") && told.contains("operations: 1 scope failure"), "{told}");
+    let reported = stage.ok(&["stats", "x.reel", "--audit"]).out();
+    assert!(reported.contains("feature set") && reported.contains("operations: 1 scope failure"), "{reported}");
     // What is never answered has timed out; what is no operation is none.
     let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "state/rollback", "params": {"featureSet": "n", "checkpoint": "c"}});
     stage.reel("open.reel", &[message(1, "c2s", ask), message(2, "c2s", json!({"jsonrpc": "2.0", "method": "x"}))]);

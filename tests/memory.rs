@@ -248,8 +248,8 @@ fn the_tap_passes_an_endless_line_on_and_records_it_in_fragments() {
     within("record", most, BASE + 72 * MIB);
     let kept = stage.cat("t.reel", "s2c");
     assert!(kept == output.stdout, "the reel has every byte");
-    let told = stage.run(&["validate", "t.reel", "--format", "json"], "").json();
-    let rules: Vec<_> = told["findings"].as_array().expect("a list").iter().map(|it| it["rule"].clone()).collect();
+    let reported = stage.run(&["validate", "t.reel", "--format", "json"], "").json();
+    let rules: Vec<_> = reported["findings"].as_array().expect("a list").iter().map(|it| it["rule"].clone()).collect();
     assert!(rules.contains(&json!("stream/not-checked")), "{rules:?}");
 }
 
@@ -390,10 +390,10 @@ fn a_reel_of_many_streams_takes_no_more_than_one_of_a_thousand() {
     }
     stage.import("t.reel", lines);
     let (output, most) = watched(stage.mcpreel(&["validate", "t.reel", "--format", "json"]), "");
-    let told = output.json();
-    let seen = told["findings"].as_array().expect("a list").iter().find(|it| it["rule"] == "stream/not-checked");
+    let reported = output.json();
+    let seen = reported["findings"].as_array().expect("a list").iter().find(|it| it["rule"] == "stream/not-checked");
     assert!(seen.expect("a finding")["seen"].as_str().expect("a text").contains("1000 open streams"));
-    assert_eq!(told["connections"].as_array().map(Vec::len), Some(1000));
+    assert_eq!(reported["connections"].as_array().map(Vec::len), Some(1000));
     within("validate", most, BASE + 64 * MIB);
     for words in [&["stats", "t.reel", "--audit"][..], &["show", "t.reel", "--view", "tree"]] {
         let (output, most) = watched(stage.mcpreel(words), "");
@@ -425,8 +425,8 @@ fn a_long_event_is_read_in_its_beginning_and_passed_on_whole() {
         let (output, most) = watched(stage.mcpreel(words), "");
         assert_eq!(output.code(), code, "{words:?}: {}", output.err());
         within(&words.join(" "), most, BASE);
-        let told = code == 0 || output.err().contains("event 0 has 90 MiB");
-        assert!(told, "{words:?}: {}", output.err());
+        let reported = code == 0 || output.err().contains("event 0 has 90 MiB");
+        assert!(reported, "{words:?}: {}", output.err());
     }
     let whole = format!("{long}\n{short}\n").into_bytes();
     assert!(stage.cat("t.reel", "s2c") == whole, "every byte is passed on");

@@ -164,9 +164,9 @@ fn a_plain_server_gets_what_the_file_says_and_the_rest_passes_byte_for_byte() {
     let ended = client.end();
     assert_eq!((ended.code(), ended.err().as_str()), (0, ""), "{ended:?}");
     // The server never saw what was not for it.
-    let heard = String::from_utf8(stage.read("heard")).expect("text");
+    let received = String::from_utf8(stage.read("heard")).expect("text");
     for word in ["featureSets", "userMessage", "hook_1", "events_", "accepted"] {
-        assert!(!heard.contains(word), "{word}: {heard}");
+        assert!(!received.contains(word), "{word}: {received}");
     }
     check_reel(&stage);
 }
@@ -194,7 +194,7 @@ fn check_reel(stage: &Stage) {
 fn a_host_works_with_what_was_added() {
     let stage = stage();
     let server = format!("memory={BINARY} overlay overlay.yaml -o o.reel -- python3 plain.py");
-    let told = stage.run(
+    let reported = stage.run(
         &[
             "host",
             "-s",
@@ -214,8 +214,9 @@ fn a_host_works_with_what_was_added() {
         ],
         "",
     );
-    assert_eq!(told.code(), 0, "{told:?}");
-    let prompt = told.out().lines().rfind(|line| line.contains("\"event\":\"prompt\"")).expect("a prompt").to_owned();
+    assert_eq!(reported.code(), 0, "{reported:?}");
+    let prompt =
+        reported.out().lines().rfind(|line| line.contains("\"event\":\"prompt\"")).expect("a prompt").to_owned();
     for said in ["Known: the demo uses uuid keys", "noted: the demo uses uuid keys", "conversation.context"] {
         assert!(prompt.contains(said), "{said}: {prompt}");
     }
@@ -268,8 +269,9 @@ fn the_session_can_be_attached_to_and_the_servers_exit_code_is_passed_on() {
     let mut client = start(&stage);
     meet(&mut client);
     let name = until("the session is there", || {
-        let told = stage.run(&["sessions", "--format", "json"], "");
-        told.out()
+        let reported = stage.run(&["sessions", "--format", "json"], "");
+        reported
+            .out()
             .lines()
             .find_map(|line| serde_json::from_str::<Value>(line).ok())
             .filter(|live| live["role"] == "overlay")
@@ -316,7 +318,7 @@ fn a_server_that_dies_of_a_signal_is_mirrored() {
 }
 
 #[test]
-fn a_tool_that_the_server_lacks_is_told_and_so_is_a_folder_that_is_not_there() {
+fn a_tool_that_the_server_lacks_is_reported_and_so_is_a_folder_that_is_not_there() {
     let stage = stage();
     stage.write("overlay.yaml", "conversation:\n  - {tool: recal}\n");
     let mut client = start(&stage);
@@ -326,31 +328,31 @@ fn a_tool_that_the_server_lacks_is_told_and_so_is_a_folder_that_is_not_there() {
     let ended = client.end();
     assert!(ended.err().contains("the server has no tool \"recal\", named at line 2; is it recall?"), "{ended:?}");
     stage.write("overlay.yaml", "rules: [{when: {file: 'gone/*'}, fire: {kind: reminder, body: x}}]");
-    let told = stage.run(&["overlay", "overlay.yaml", "--", "python3", "plain.py"], "");
-    assert!(told.code() == 3 && told.err().contains("gone"), "{told:?}");
+    let reported = stage.run(&["overlay", "overlay.yaml", "--", "python3", "plain.py"], "");
+    assert!(reported.code() == 3 && reported.err().contains("gone"), "{reported:?}");
 }
 
 #[test]
-fn a_wrong_file_is_told_with_its_line_and_nothing_starts() {
+fn a_wrong_file_is_reported_with_its_line_and_nothing_starts() {
     let stage = stage();
     stage.write("overlay.yaml", "name: x\nrules:\n  - when: {every: 1s}\n    fire: {kind: remind}\n");
-    let told = stage.run(&[&COMMAND[..], &["plain.py"]].concat(), "");
-    assert_eq!(told.code(), 3, "{told:?}");
-    let words = told.err();
+    let reported = stage.run(&[&COMMAND[..], &["plain.py"]].concat(), "");
+    assert_eq!(reported.code(), 3, "{reported:?}");
+    let words = reported.err();
     assert!(words.contains("overlay.yaml:4:11: ") && words.contains("there is no kind \"remind\""), "{words}");
     assert!(!stage.path("o.reel").exists() && !stage.path("heard").exists());
     stage.write("overlay.yaml", "rules:\n  - when: {every: 1s}\n    fire: {kind: reminder, body: x, bodi: y}\n");
-    let told = stage.run(&["overlay", "--check", "overlay.yaml"], "");
-    let words = told.err();
+    let reported = stage.run(&["overlay", "--check", "overlay.yaml"], "");
+    let words = reported.err();
     assert!(
-        told.code() == 3 && words.contains("overlay.yaml:3:11: ") && words.contains("no member \"bodi\""),
+        reported.code() == 3 && words.contains("overlay.yaml:3:11: ") && words.contains("no member \"bodi\""),
         "{words}"
     );
-    let told = stage.run(&["overlay", "--check", "gone.yaml"], "");
-    assert_eq!(told.code(), 3, "{told:?}");
+    let reported = stage.run(&["overlay", "--check", "gone.yaml"], "");
+    assert_eq!(reported.code(), 3, "{reported:?}");
     stage.write("overlay.yaml", "conversation: [{tool: '{tool}'}]");
-    let told = stage.ok(&["overlay", "--check", "overlay.yaml", "--value", "tool=x"]);
-    assert!(told.err().contains("adds conversation"), "{told:?}");
+    let reported = stage.ok(&["overlay", "--check", "overlay.yaml", "--value", "tool=x"]);
+    assert!(reported.err().contains("adds conversation"), "{reported:?}");
     let refused = stage.run(&["overlay", "overlay.yaml", "--session", "x"], "");
     assert_eq!(refused.code(), 2, "{refused:?}");
 }
@@ -386,8 +388,8 @@ fn every_example_is_right_and_fits_the_schema() {
     assert!(examples.len() >= 3, "{}", examples.len());
     for (path, text) in examples {
         let value: Value = serde_saphyr::from_str(&text).expect("YAML");
-        let misfits: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
-        assert!(misfits.is_empty(), "{}: {misfits:#?}", path.display());
+        let violations: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(violations.is_empty(), "{}: {violations:#?}", path.display());
         mcpreel::overlay::Plan::read(&text, &[]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 }

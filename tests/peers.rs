@@ -51,7 +51,7 @@ fn run(stage: &Stage, words: &[&str], server: &[&str]) -> Output {
 }
 
 /// What the scripted server heard.
-fn heard(stage: &Stage) -> Vec<Value> {
+fn received(stage: &Stage) -> Vec<Value> {
     let text = String::from_utf8(stage.read("heard")).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
@@ -118,14 +118,14 @@ fn the_legacy_era_is_found_or_chosen() {
     let found = run(&stage, &["call", "tools/list", "-v"], &SCRIPTED);
     assert_eq!(found.code(), 0, "{found:?}");
     assert!(found.err().contains("connected to scripted, legacy era, revision 2025-06-18"), "{found:?}");
-    let said = heard(&stage);
+    let said = received(&stage);
     assert_eq!(methods(&said), ["server/discover", "initialize", "notifications/initialized", "tools/list"]);
     assert_eq!(said[1]["params"]["protocolVersion"], "2025-11-25");
     assert_eq!(said[1]["params"]["clientInfo"]["name"], "mcpreel");
     stage.write("heard", "");
     let chosen = run(&stage, &["call", "tools/list", "--era", "legacy", "--protocol-version", "2024-11-05"], &SCRIPTED);
     assert_eq!(chosen.code(), 0, "{chosen:?}");
-    let said = heard(&stage);
+    let said = received(&stage);
     assert_eq!(methods(&said), ["initialize", "notifications/initialized", "tools/list"]);
     assert_eq!(said[0]["params"]["protocolVersion"], "2024-11-05");
 }
@@ -151,7 +151,7 @@ fn the_modern_era_is_found_or_chosen() {
         let output = run(&stage, &["call", "tools/list", "--era", era, "--format", "envelope"], &SCRIPTED);
         assert_eq!(output.code(), 0, "{output:?}");
         assert_eq!((&output.json()["era"], &output.json()["version"]), (&json!("modern"), &json!("2026-07-28")));
-        let mut said = heard(&stage);
+        let mut said = received(&stage);
         // On a machine so busy that the first answer takes seconds, the other era is tried meanwhile.
         said.retain(|request| request["method"] != "initialize");
         assert_eq!(methods(&said), ["server/discover", "tools/list"]);
@@ -178,7 +178,7 @@ fn no_answer_in_time_is_a_timeout() {
 }
 
 #[test]
-fn a_server_that_dies_is_told_with_its_last_words() {
+fn a_server_that_dies_is_reported_with_its_last_words() {
     let stage = Stage::new();
     let bodies = [
         "sys.stderr.write('first\\nno database: \\x1b[31mconnection refused\\n'); sys.exit(3)",
@@ -228,11 +228,11 @@ result(call, answers=answers)
     assert_eq!(answer("r")["result"]["roots"][0]["uri"], "file:///somewhere");
     assert_eq!(answer("r")["result"]["roots"][1]["uri"], "demo://x");
     assert_eq!(answer("s")["error"]["code"], -32601);
-    let told = output.err();
+    let reported = output.err();
     for part in ["the server asked ping; answered", "asked sampling/createMessage; refused", "working", "just noise"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
-    let initialize = heard(&stage).into_iter().find(|message| message["method"] == "initialize").expect("sent");
+    let initialize = received(&stage).into_iter().find(|message| message["method"] == "initialize").expect("sent");
     assert!(initialize["params"]["capabilities"].get("roots").is_some(), "{initialize}");
 }
 
@@ -279,13 +279,13 @@ fn a_user_message_brings_context_by_every_carrier() {
         let human = run(&stage, &words, &SERVE);
         assert_eq!(human.code(), 0, "{carrier}: {human:?}");
         assert!(human.out().contains("one table per tenant"), "{carrier}: {human:?}");
-        let told = run(&stage, &[&words[..], &["--format", "json", "--message-id", "m1"]].concat(), &SERVE).json();
-        let outcome = &told["outcome"];
-        assert_eq!((&told["subscription"], &outcome["message_id"]), (&json!("subscribed"), &json!("m1")));
+        let reported = run(&stage, &[&words[..], &["--format", "json", "--message-id", "m1"]].concat(), &SERVE).json();
+        let outcome = &reported["outcome"];
+        assert_eq!((&reported["subscription"], &outcome["message_id"]), (&json!("subscribed"), &json!("m1")));
         assert_eq!(outcome["carrier"], if carrier == "notification" { "notification" } else { "request" });
-        assert_eq!(outcome["context"]["memories"][0]["source"], "design review", "{told}");
+        assert_eq!(outcome["context"]["memories"][0]["source"], "design review", "{reported}");
         assert_eq!(
-            (&outcome["late"], &outcome["timed_out"], &told["late"]),
+            (&outcome["late"], &outcome["timed_out"], &reported["late"]),
             (&json!(false), &json!(false), &Value::Null)
         );
     }
@@ -313,7 +313,7 @@ heard()
     let output = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED);
     assert_eq!(output.code(), 0, "{output:?}");
     assert_eq!(output.json()["outcome"]["carrier"], "notification", "{output:?}");
-    let said = heard(&stage);
+    let said = received(&stage);
     let params = &said.last().expect("messages")["params"];
     let history = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]);
     assert_eq!((&params["content"], &params["recentHistory"]), (&json!("hello"), &history));
@@ -338,8 +338,12 @@ heard()
     assert_eq!(output.code(), 5, "{output:?}");
     assert!(output.out().contains("a late answer came after"), "{output:?}");
     assert!(!output.out().contains("too late"), "{output:?}");
-    let told = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED).json();
-    assert_eq!((&told["outcome"]["timed_out"], &told["late"]["late"]), (&json!(true), &json!(true)), "{told}");
+    let reported = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED).json();
+    assert_eq!(
+        (&reported["outcome"]["timed_out"], &reported["late"]["late"]),
+        (&json!(true), &json!(true)),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -350,9 +354,9 @@ fn a_message_without_an_answer_is_a_timeout() {
     let asked = run(&stage, &[&words[..], &["--carrier", "request"]].concat(), &SCRIPTED);
     assert_eq!(asked.code(), 5, "{asked:?}");
     assert!(asked.err().contains("--deadline"), "{asked:?}");
-    let told = run(&stage, &[&words[..], &["--carrier", "notification"]].concat(), &SCRIPTED);
-    assert_eq!(told.code(), 0, "silence is an answer: {told:?}");
-    assert!(told.out().contains("no context came within 50.0 ms"), "{told:?}");
+    let reported = run(&stage, &[&words[..], &["--carrier", "notification"]].concat(), &SCRIPTED);
+    assert_eq!(reported.code(), 0, "silence is an answer: {reported:?}");
+    assert!(reported.out().contains("no context came within 50.0 ms"), "{reported:?}");
 }
 
 #[test]
@@ -382,7 +386,7 @@ fn a_notification_is_sent_and_nothing_is_waited_for() {
         stage.write("heard", "");
         let output = run(&stage, words, &SCRIPTED);
         assert_eq!((output.code(), output.out(), output.err()), (0, String::new(), String::new()), "{output:?}");
-        let last = heard(&stage).pop().expect("messages");
+        let last = received(&stage).pop().expect("messages");
         assert!(last["method"].as_str().is_some_and(|method| method.ends_with("foo")), "{last}");
         assert_eq!((last.get("id"), &last["params"]), (None, &json!({"n": 1})));
     }
@@ -421,10 +425,10 @@ while True:
         &["fire", "user-message", "hello", "--deadline", "20s"],
     ] {
         let output = run(&stage, words, &SCRIPTED);
-        let told = format!("{}{}", output.out(), output.err());
-        assert!(told.contains("vil"), "{words:?}: {output:?}");
-        assert!(!told.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{words:?}: {output:?}");
-        assert!(!told.lines().any(|line| line.starts_with("mcpreel: forged")), "{words:?}: {output:?}");
+        let reported = format!("{}{}", output.out(), output.err());
+        assert!(reported.contains("vil"), "{words:?}: {output:?}");
+        assert!(!reported.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{words:?}: {output:?}");
+        assert!(!reported.lines().any(|line| line.starts_with("mcpreel: forged")), "{words:?}: {output:?}");
     }
     script(
         &stage,
@@ -436,7 +440,7 @@ while True:
 }
 
 #[test]
-fn what_was_not_agreed_as_asked_is_told() {
+fn what_was_not_agreed_as_asked_is_reported() {
     let stage = Stage::new();
     script(&stage, "request = heard()\nerror(request, -32601, 'Method not found')\nresult(heard(), tools=[])\nheard()");
     let modern = run(&stage, &["call", "tools/list", "--era", "modern"], &SCRIPTED);
@@ -449,7 +453,7 @@ fn what_was_not_agreed_as_asked_is_told() {
 }
 
 #[test]
-fn a_start_that_fails_is_told_with_its_end() {
+fn a_start_that_fails_is_reported_with_its_end() {
     let stage = Stage::new();
     let lines = "for n in range(20): sys.stderr.write('line %d\\n' % n)\nsys.stderr.flush()\n";
     script(&stage, &format!("{lines}os._exit(3)"));
@@ -483,10 +487,10 @@ fn a_server_that_did_not_subscribe_gets_nothing() {
         assert_eq!(output.code(), 1, "{output:?}");
         assert!(output.err().contains("did not subscribe") && output.err().contains(why), "{output:?}");
         assert!(output.err().contains("--force"), "{output:?}");
-        assert_eq!(methods(&heard(&stage)).last(), Some(&"notifications/initialized"));
+        assert_eq!(methods(&received(&stage)).last(), Some(&"notifications/initialized"));
         let forced = run(&stage, &["fire", "user-message", "hello", "--force", "--carrier", "request"], &SCRIPTED);
         assert_eq!(forced.code(), 1, "refused: {forced:?}");
-        assert_eq!(methods(&heard(&stage)).last(), Some(&"conversation/userMessage"));
+        assert_eq!(methods(&received(&stage)).last(), Some(&"conversation/userMessage"));
     }
     let dead = run(&stage, &["fire", "user-message", "hello"], &["--", "sh", "-c", "echo sorry >&2; exit 1"]);
     assert_eq!(dead.code(), 4, "{dead:?}");
@@ -498,13 +502,13 @@ fn hooks_fire_or_say_why_not() {
     let stage = Stage::new();
     let matched = run(&stage, &["fire", "hook", "post_tool_use", "--tool", "add_note", "--format", "json"], &SERVE);
     assert_eq!(matched.code(), 0, "{matched:?}");
-    let told = matched.json();
+    let reported = matched.json();
     let injected =
-        told["hooks"].as_array().expect("hooks").iter().find(|hook| hook["fires"] == true).expect("one fires");
+        reported["hooks"].as_array().expect("hooks").iter().find(|hook| hook["fires"] == true).expect("one fires");
     let text = injected["inject"].as_str().expect("text");
     assert!(text.contains("saved with add_note"), "the template is filled in: {text}");
-    let skipped = told["hooks"].as_array().expect("hooks").iter().filter(|hook| hook["fires"] == false);
-    assert!(skipped.clone().count() > 0 && skipped.clone().all(|hook| hook["reason"].is_string()), "{told}");
+    let skipped = reported["hooks"].as_array().expect("hooks").iter().filter(|hook| hook["fires"] == false);
+    assert!(skipped.clone().count() > 0 && skipped.clone().all(|hook| hook["reason"].is_string()), "{reported}");
     let other = run(&stage, &["fire", "hook", "post_tool_use", "--tool", "Bash"], &SERVE);
     assert_eq!(other.code(), 1, "{other:?}");
     assert!(other.out().contains("skipped"), "{other:?}");
@@ -520,17 +524,17 @@ fn a_hooks_context_tool_is_called() {
     let words = ["fire", "hook", "session_start", "--project", "mannequin", "--format", "json"];
     let called = run(&stage, &words, &SERVE);
     assert_eq!(called.code(), 0, "{called:?}");
-    let told = called.json();
-    let fired = &told["hooks"][0];
+    let reported = called.json();
+    let fired = &reported["hooks"][0];
     assert_eq!((&fired["context_tool"], &fired["arguments"]["limit"]), (&json!("search_memories"), &json!(3)));
     assert_eq!(fired["arguments"]["query"], "mannequin decisions, schema and preferences");
-    assert!(fired["inject"].as_str().expect("text").contains("mannequin"), "{told}");
+    assert!(fired["inject"].as_str().expect("text").contains("mannequin"), "{reported}");
     let named = run(&stage, &[&words[..], &["--no-call"]].concat(), &SERVE).json();
     assert_eq!((&named["hooks"][0]["fires"], &named["hooks"][0]["inject"]), (&json!(true), &Value::Null));
 }
 
 #[test]
-fn a_failing_context_tool_and_odd_declarations_are_told() {
+fn a_failing_context_tool_and_odd_declarations_are_reported() {
     let stage = Stage::new();
     script(
         &stage,
@@ -595,8 +599,8 @@ fn a_push_is_accepted() {
         "--report",
         "facts.jsonl",
     ];
-    let (mut server, told) = host(&stage, &words);
-    let sets = &told["capabilities"]["experimental"]["mcpl"]["featureSets"];
+    let (mut server, reported) = host(&stage, &words);
+    let sets = &reported["capabilities"]["experimental"]["mcpl"]["featureSets"];
     assert!(sets.to_string().contains("deploys.done"), "{sets}");
     let push = server.message(|message| message["method"] == "push/event");
     let params = &push["params"];
@@ -650,7 +654,7 @@ fn a_push_that_is_refused_or_not_answered_is_a_finding() {
 }
 
 #[test]
-fn pushes_repeat_as_often_as_told() {
+fn pushes_repeat_as_often_as_reported() {
     let stage = Stage::new();
     let words = ["fire", "push", "--text", "tick", "--event-id", "e", "--interval", "10ms", "--repeat", "3"];
     let (mut server, _) = host(&stage, &words);
@@ -682,8 +686,8 @@ fn a_server_follows_its_plan() {
     let stage = Stage::new();
     let reminder = r#"{"after_ms":1,"every_ms":5,"times":2,"fire":{"kind":"reminder","body":"look at lib.rs"}}"#;
     let log = r#"{"after_ms":1,"fire":{"kind":"log","level":"warning","data":"planned"}}"#;
-    let (mut server, told) = host(&stage, &["serve", "--plan", reminder, "--plan", log, "--report", "facts"]);
-    assert_eq!(told["serverInfo"]["name"], "mcpreel-live");
+    let (mut server, reported) = host(&stage, &["serve", "--plan", reminder, "--plan", log, "--report", "facts"]);
+    assert_eq!(reported["serverInfo"]["name"], "mcpreel-live");
     let sent = [server.message(|_| true), server.message(|_| true), server.message(|_| true)];
     let mut found = methods(&sent);
     found.sort_unstable();
@@ -726,10 +730,10 @@ fn a_signal_through_the_tap_fires_too() {
 }
 
 #[test]
-fn a_server_declares_only_what_it_is_told() {
+fn a_server_declares_only_what_it_is_reported() {
     let stage = Stage::new();
-    let (server, told) = host(&stage, &["serve", "--declare", "reminder"]);
-    let capabilities = &told["capabilities"];
+    let (server, reported) = host(&stage, &["serve", "--declare", "reminder"]);
+    let capabilities = &reported["capabilities"];
     assert!(capabilities.get("reminders").is_some(), "{capabilities}");
     assert!(
         ["conversationEvents", "events", "hooks", "experimental"].iter().all(|name| capabilities.get(name).is_none())
@@ -786,9 +790,9 @@ fn plain_host(stage: &Stage, words: &[&str]) -> (Live, Value) {
     let mut server = stage.start(words);
     server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"}}}));
-    let told = server.message(|message| message["id"] == 1);
+    let reported = server.message(|message| message["id"] == 1);
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    (server, told["result"].clone())
+    (server, reported["result"].clone())
 }
 
 #[test]
@@ -796,8 +800,8 @@ fn a_reminder_goes_out_as_it_was_asked_for() {
     let stage = Stage::new();
     let words = "fire reminder tests-fail --tag ci --tag tests --dedupe-key ci --ttl 3 --preserve --propagate all \
         --role user_block --report facts";
-    let (mut server, told) = plain_host(&stage, &words.split_whitespace().collect::<Vec<_>>());
-    let declared = &told["capabilities"]["reminders"];
+    let (mut server, reported) = plain_host(&stage, &words.split_whitespace().collect::<Vec<_>>());
+    let declared = &reported["capabilities"]["reminders"];
     assert_eq!(declared["emit"], true);
     assert!(declared["propagate"].to_string().contains("all") && declared["roleHints"].to_string().contains("user_"));
     let message = server.message(|message| message["method"] == "notifications/reminder");
@@ -807,10 +811,10 @@ fn a_reminder_goes_out_as_it_was_asked_for() {
     assert_eq!(reminder, &wanted);
     let output = server.end();
     assert_eq!((output.code(), output.out()), (0, String::new()), "{output:?}");
-    let told = reports(&output.err());
-    assert_eq!((&told[0]["report"], &told[0]["reminder"]), (&json!("sent"), reminder));
+    let reported = reports(&output.err());
+    assert_eq!((&reported[0]["report"], &reported[0]["reminder"]), (&json!("sent"), reminder));
     let kept = reports(&String::from_utf8(stage.read("facts")).expect("text"));
-    assert!(kept.contains(&told[0]), "{kept:?}");
+    assert!(kept.contains(&reported[0]), "{kept:?}");
 }
 
 #[test]
@@ -864,14 +868,14 @@ while True:
     let json = ["--format", "json", "--expect", ".outcome.context.text == \"context \\(1,3)\" or .late"];
     let expected = ["--format", "json", "--expect", ".outcome.context.text"];
     let output = run(&stage, &[&message[..], &expected].concat(), &SCRIPTED);
-    let told = reports(&output.out());
-    let ids: Vec<&Value> = told.iter().map(|one| &one["outcome"]["message_id"]).collect();
+    let reported = reports(&output.out());
+    let ids: Vec<&Value> = reported.iter().map(|one| &one["outcome"]["message_id"]).collect();
     assert_eq!(ids, ["m", "m-2", "m-3"]);
     assert_eq!(output.code(), 1, "{output:?}");
     let said = output.err();
     assert!(said.contains("3 fired, 1 failed; latency min "), "{said}");
     assert_eq!(said.matches("expected .outcome.context.text, and saw {").count(), 1, "{said}");
-    assert_eq!(methods(&heard(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
+    assert_eq!(methods(&received(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
     assert_eq!(run(&stage, &[&message[..], &json].concat(), &SCRIPTED).code(), 1, "each output must be true");
 
     let hook = ["fire", "hook", "session_start", "--repeat", "2", "--expect", ".hooks[0].inject == \"text 1\""];
@@ -889,7 +893,7 @@ while True:
 }
 
 #[test]
-fn what_is_expected_decides_and_a_mistake_in_it_is_told_before_anything_runs() {
+fn what_is_expected_decides_and_a_mistake_in_it_is_reported_before_anything_runs() {
     let stage = Stage::new();
     let refused = r#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#;
     let words = ["fire", "raw", refused, "--expect", ".answer.error.code == -32601"];

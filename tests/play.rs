@@ -63,7 +63,7 @@ fn the_same_in_real_time_over_a_process() {
 }
 
 #[test]
-fn what_does_not_hold_is_told_in_every_form() {
+fn what_does_not_hold_is_reported_in_every_form() {
     let stage = Stage::new();
     let scenario = PASSES.replace("contains: one table per tenant", "contains: nothing of the kind");
     let junit = stage.path("report.xml");
@@ -75,7 +75,7 @@ fn what_does_not_hold_is_told_in_every_form() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_line() {
+fn a_mistake_is_reported_with_its_line() {
     let stage = Stage::new();
     for (right, wrong, place) in [
         ("user: what", "usr: what", ":6:"),
@@ -83,9 +83,9 @@ fn a_mistake_is_told_with_its_line() {
         ("wait: 24h", "wait: soon", ":12:"),
         ("declare: [conversation]", "declare: [conversations]", ":4:"),
     ] {
-        let told = play(&stage, &PASSES.replace(right, wrong), &[]);
-        assert_eq!(told.code(), 3, "{told:?}");
-        assert!(told.err().contains(&format!("scenario.yaml{place}")), "{wrong}: {told:?}");
+        let reported = play(&stage, &PASSES.replace(right, wrong), &[]);
+        assert_eq!(reported.code(), 3, "{reported:?}");
+        assert!(reported.err().contains(&format!("scenario.yaml{place}")), "{wrong}: {reported:?}");
     }
 }
 
@@ -117,12 +117,12 @@ expect:
 
     let server = format!("w={BINARY} serve --scenario {file} --as watcher");
     let host = ["host", "-s", &server, "--do", "/wait 100ms", "--do", "/turn what changed?", "--format", "json"];
-    let told = stage.run(&host, "");
-    assert_eq!(told.code(), 0, "{told:?}");
-    let told: Vec<Value> = told.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let facts: Vec<&str> = told.iter().filter_map(|line| line["what"].as_str()).collect();
+    let reported = stage.run(&host, "");
+    assert_eq!(reported.code(), 0, "{reported:?}");
+    let reported: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let facts: Vec<&str> = reported.iter().filter_map(|line| line["what"].as_str()).collect();
     assert!(facts.contains(&"queued") && facts.contains(&"timed out"), "{facts:?}");
-    let prompt = told.iter().find(|line| line["event"] == "prompt").expect("a prompt");
+    let prompt = reported.iter().find(|line| line["event"] == "prompt").expect("a prompt");
     assert!(prompt["prompt"].to_string().contains("look at lib.rs"), "{prompt}");
 
     // Nobody came who said anything.
@@ -202,11 +202,11 @@ fn a_part_is_played_on_every_transport() {
         let part = Part::serve(&stage, SERVED, listen, &["--format", "json", "--record", "part.reel"]);
         let server = format!("w={}", url(&part));
         let words = ["host", "-s", &server, "--do", "/turn what changed?", "--format", "json"];
-        let told = stage.run(&words, "");
-        assert_eq!(told.code(), 0, "{scheme}: {told:?}");
-        let facts: Vec<Value> = told.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let is_told = |what: &str| facts.iter().any(|fact| fact["what"] == what);
-        assert!(is_told("queued") && is_told("timed out"), "{scheme}: {told:?}");
+        let reported = stage.run(&words, "");
+        assert_eq!(reported.code(), 0, "{scheme}: {reported:?}");
+        let facts: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let is_reported = |what: &str| facts.iter().any(|fact| fact["what"] == what);
+        assert!(is_reported("queued") && is_reported("timed out"), "{scheme}: {reported:?}");
         let (code, report) = part.end();
         assert_eq!((code, &report["passed"], &report["faults"][0]["hits"]), (0, &json!(true), &json!(1)), "{scheme}");
         let reminded = |event: &Value| event["message"]["method"] == "notifications/reminder" && event["dir"] == "s2c";
@@ -417,15 +417,15 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
         format!("name: a hundred\nclock: virtual\nservers:\n{servers}steps:\n  - user: the schema?\nfaults:\n{faults}");
     let played = play(&stage, &scenario, &["--trace", "--format", "json"]);
     assert_eq!(played.code(), 0, "{played:?}");
-    let told: Vec<Value> = played.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let reported: Vec<Value> = played.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let who = |what: &str| -> Vec<&str> {
-        let facts = told.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
+        let facts = reported.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
         facts.filter_map(|fact| fact["server"].as_str()).collect()
     };
     assert_eq!(who("timed out"), silent);
     assert_eq!(who("context").len(), 90);
     // One deadline for all of them: the turn ends with it, and nothing else takes time.
-    let turn = told.iter().find(|line| line["event"] == "turn").expect("a turn");
+    let turn = reported.iter().find(|line| line["event"] == "turn").expect("a turn");
     assert_eq!(turn["at_us"], 500_000, "{turn}");
-    assert_eq!(told.last().expect("a report")["took_us"], 500_000);
+    assert_eq!(reported.last().expect("a report")["took_us"], 500_000);
 }

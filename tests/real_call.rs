@@ -19,9 +19,9 @@ use serde_json::Value;
 fn the_everything_server_over_streamable_http() {
     let Some(stage) = Stage::set() else { return };
     let server = Listening::start(&stage, &["node".into(), stage.peers.everything().into(), "streamableHttp".into()]);
-    let told = server.answers_echo("/mcp", &["--era", "auto"]);
+    let reported = server.answers_echo("/mcp", &["--era", "auto"]);
     for step in ["legacy era, revision 2025-11-25", "a stream for what the server says by itself", "DELETE → 200"] {
-        assert!(told.contains(step), "no {step:?} in\n{told}");
+        assert!(reported.contains(step), "no {step:?} in\n{reported}");
     }
     server.answers_echo("/mcp", &["--protocol-version", "2025-03-26"]);
 }
@@ -30,8 +30,8 @@ fn the_everything_server_over_streamable_http() {
 fn the_everything_server_over_http_and_sse() {
     let Some(stage) = Stage::set() else { return };
     let server = Listening::start(&stage, &["node".into(), stage.peers.everything().into(), "sse".into()]);
-    let told = server.answers_echo("/sse", &[]);
-    assert!(told.contains("POST initialize → 404 Not Found; trying HTTP+SSE"), "{told}");
+    let reported = server.answers_echo("/sse", &[]);
+    assert!(reported.contains("POST initialize → 404 Not Found; trying HTTP+SSE"), "{reported}");
 }
 
 #[test]
@@ -87,9 +87,9 @@ impl<'a> Listening<'a> {
         let names: Vec<&str> =
             listed["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
         assert!(names.contains(&"echo"), "{listed}");
-        let (said, told) = call(&["tools/call", "name=echo", "arguments.message=hi"]);
+        let (said, reported) = call(&["tools/call", "name=echo", "arguments.message=hi"]);
         assert_eq!(said["content"][0]["text"], "Echo: hi");
-        told
+        reported
     }
 }
 

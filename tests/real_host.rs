@@ -25,12 +25,12 @@ fn host(stage: &Stage, servers: &[(&str, String)], words: &[&str]) -> Vec<Value>
     all.extend(["--format", "json", "--project", "demo", "--record"].map(OsString::from));
     all.push(reel.clone().into());
     all.extend(words.iter().map(OsString::from));
-    let told = stage.run(&all);
-    assert_eq!(told.code(), 0, "{}\n{}\n{}", describe(&all), text(&told), told.errors());
+    let reported = stage.run(&all);
+    assert_eq!(reported.code(), 0, "{}\n{}\n{}", describe(&all), text(&reported), reported.errors());
     let verdict = stage.mcpreel(&["validate"], &reel);
     assert_eq!(verdict.code(), 0, "the reel of a host breaks no rule\n{}", text(&verdict));
     let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    text(&told).lines().map(event).collect()
+    text(&reported).lines().map(event).collect()
 }
 
 fn text(finished: &Finished) -> String {

@@ -215,11 +215,11 @@ fn meet(client: ClientKind, server: Server) {
     assert_same_lines("results through the tap", &tapped, &direct);
     let events = tap.end();
 
-    for (direction, told) in [("c2s", "what the client said"), ("s2c", "what the server said")] {
+    for (direction, reported) in [("c2s", "what the client said"), ("s2c", "what the server said")] {
         let kept = recorded(&events, direction);
-        assert!(kept.len() > 5, "{told}: {} messages", kept.len());
-        assert_same_messages(&format!("{told}, seen by the client"), &kept, &witnessed(&before, direction));
-        assert_same_messages(&format!("{told}, seen by the server"), &kept, &witnessed(&behind, direction));
+        assert!(kept.len() > 5, "{reported}: {} messages", kept.len());
+        assert_same_messages(&format!("{reported}, seen by the client"), &kept, &replayed(&before, direction));
+        assert_same_messages(&format!("{reported}, seen by the server"), &kept, &replayed(&behind, direction));
     }
     let report = reels.run(&["validate", "t.reel", "--format", "json"], "").json();
     assert_eq!(report["counts"]["error"], 0, "{report:#}");
@@ -273,8 +273,8 @@ fn verdicts(out: &Path) -> std::io::Result<Verdicts> {
         // SCENARIO-2026-11-22T03-19-37-166Z
         let scenario = name.get(..name.len().saturating_sub(25)).expect("a name with a time");
         let checks: Vec<Value> = serde_json::from_slice(&std::fs::read(path.join("checks.json"))?)?;
-        let told = |check: &Value| ["id", "status", "errorMessage"].map(|name| text(&check[name]));
-        found.insert(scenario.to_owned(), checks.iter().map(told).collect());
+        let reported = |check: &Value| ["id", "status", "errorMessage"].map(|name| text(&check[name]));
+        found.insert(scenario.to_owned(), checks.iter().map(reported).collect());
     }
     Ok(found)
 }
@@ -298,7 +298,7 @@ fn recorded(events: &[Value], direction: &str) -> Vec<String> {
 }
 
 /// The same of what a relay kept.
-fn witnessed(out: &Path, direction: &str) -> Vec<String> {
+fn replayed(out: &Path, direction: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(out).expect("the relay's folder") {
         let path = entry.expect("a file").path();

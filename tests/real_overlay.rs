@@ -27,10 +27,10 @@ fn host(stage: &Stage, example: &str, options: &str, server: &[OsString], words:
     );
     let own = [env!("CARGO_BIN_EXE_mcpreel"), "host", "-s", &overlay, "--project", "demo", "--format", "json"];
     let all: Vec<OsString> = own.iter().chain(&["--record", "host.reel"]).chain(words).map(OsString::from).collect();
-    let told = stage.run(&all);
-    let out = String::from_utf8_lossy(&told.stdout).into_owned();
+    let reported = stage.run(&all);
+    let out = String::from_utf8_lossy(&reported.stdout).into_owned();
     let code = i32::from(words.iter().any(|word| word.contains("gone")));
-    assert_eq!(told.code(), code, "{}\n{out}\n{}", describe(&all), told.errors());
+    assert_eq!(reported.code(), code, "{}\n{out}\n{}", describe(&all), reported.errors());
     for reel in ["host.reel", "overlay.reel"] {
         assert_reel_is_sound(stage, &stage.path(reel));
         let verdict = stage.mcpreel(&["validate"], &stage.path(reel));
@@ -80,7 +80,7 @@ fn the_memory_servers_graph_becomes_context() {
 }
 
 #[test]
-fn the_filesystem_servers_writes_and_failures_are_told() {
+fn the_filesystem_servers_writes_and_failures_are_reported() {
     let Some(stage) = Stage::set() else { return };
     if !stage.peers.filesystem().exists() {
         // Written to the stream itself: the harness would swallow it otherwise.

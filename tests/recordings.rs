@@ -198,7 +198,7 @@ fn in_a_script_a_file_that_is_there_is_an_error() {
 }
 
 #[test]
-fn a_client_hears_why_its_server_does_not_start() {
+fn a_client_receives_why_its_server_does_not_start() {
     let stage = Stage::new();
     stage.write("there.reel", "precious");
     stage.write("script", "no program");
@@ -214,13 +214,13 @@ fn a_client_hears_why_its_server_does_not_start() {
         (&["overlay", "broken.yaml", "--", "cat"], 3, "broken.yaml"),
         (&["serve", "--declare", "nonsense"], 2, "there is no proposal"),
     ];
-    for (command, code, told) in cases {
+    for (command, code, reported) in cases {
         let output = stage.run(command, format!("{}\n{}\n", initialize(5), ping(6)));
         assert_eq!(output.code(), code, "{command:?}: {output:?}");
         let answer: Value = output.json();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(5), &json!(-32603)), "{output:?}");
         let message = answer["error"]["message"].to_string();
-        assert!(message.contains("mcpreel: ") && message.contains(told), "{command:?}: {message}");
+        assert!(message.contains("mcpreel: ") && message.contains(reported), "{command:?}: {message}");
         assert!(output.err().contains("error"), "{output:?}");
     }
     // A probe of the modern era is answered too.
@@ -308,7 +308,7 @@ fn reels(stage: &Stage, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
+fn a_reel_that_is_removed_is_reported_and_recording_goes_on_in_another() {
     for what in ["folder", "file", "moved", "cut"] {
         let stage = Stage::new();
         std::fs::create_dir(stage.path("in")).expect("made");
@@ -353,13 +353,16 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
         assert_eq!(output.code(), 7, "{what}: {output:?}");
         let followed = follower.end();
         assert!(followed.err().contains("recording continues in"), "{what}: {followed:?}");
-        let told = match what {
+        let reported = match what {
             "moved" => "was moved or replaced",
             "cut" => "was cut short",
             _ => "was removed",
         };
-        assert!(output.err().contains(told) && output.err().contains("recording continues in"), "{what}: {output:?}");
-        assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains(told)), "{what}: {found}");
+        assert!(
+            output.err().contains(reported) && output.err().contains("recording continues in"),
+            "{what}: {output:?}"
+        );
+        assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains(reported)), "{what}: {found}");
         let last = reels(&stage, "in").pop().expect("a reel");
         let name = if what == "cut" { "in/t-2.reel" } else { "in/t.reel" };
         let reel = if what == "cut" { "in/t-2.reel".to_owned() } else { last };
@@ -370,7 +373,7 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
         let kinds: Vec<&str> = events[1..].iter().filter_map(|event| event["event"].as_str()).collect();
         assert_eq!(kinds[..2], ["stream-opened", "note"], "{what}: {kinds:?}");
         assert_eq!(kinds.last(), Some(&"stream-closed"));
-        assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(told)), "{}", events[2]);
+        assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(reported)), "{}", events[2]);
         let report = stage.run(&["validate", name, "--format", "json"], "").json();
         let errors =
             report["findings"].as_array().expect("a list").iter().filter(|finding| finding["severity"] == "error");
@@ -389,7 +392,7 @@ fn a_reel_that_is_removed_is_told_and_recording_goes_on_in_another() {
 }
 
 #[test]
-fn a_reel_that_is_removed_at_the_end_is_told_too() {
+fn a_reel_that_is_removed_at_the_end_is_reported_too() {
     let stage = Stage::new();
     let script = "cat; rm t.reel; exit 7";
     let output = stage.run(&["record", "-o", "t.reel", "--", "sh", "-c", script], "{}\n");

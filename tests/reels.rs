@@ -310,7 +310,7 @@ fn in_full() {
 }
 
 #[test]
-fn long_texts_are_folded_unless_told() {
+fn long_texts_are_folded_unless_reported() {
     let stage = Stage::new();
     let text = "x".repeat(5000);
     let event = message(0, "c2s", json!({"jsonrpc": "2.0", "method": "m", "params": {"text": text}}));
@@ -405,9 +405,9 @@ fn answers_are_found_by_their_tool_in_every_form_and_from_anywhere() {
     for start in [&[][..], &["--seq", "102"], &["--from", "3.0"]] {
         for form in [&["--raw"][..], &["--format", "json"], &["--format", "list"], &["-n", "5"]] {
             let words = [&["show", "s.reel", "tool:Bash dir:s2c"], form, start].concat();
-            let told = stage.ok(&words).out();
-            assert_eq!(told.lines().count(), 1, "{words:?}: {told}");
-            assert!(form[0] != "--raw" || told.contains("from bash"), "{words:?}: {told}");
+            let reported = stage.ok(&words).out();
+            assert_eq!(reported.lines().count(), 1, "{words:?}: {reported}");
+            assert!(form[0] != "--raw" || reported.contains("from bash"), "{words:?}: {reported}");
         }
     }
     assert_eq!(stage.ok(&["show", "s.reel", "--raw", "tool:Nope"]).out(), "");
@@ -486,7 +486,7 @@ fn jq_programs_run() {
 }
 
 #[test]
-fn a_show_begins_and_ends_where_told() {
+fn a_show_begins_and_ends_where_reported() {
     assert_eq!(seqs(&["--seq", "27"]), [27, 28, 29]);
     assert_eq!(seqs(&["--seq", "27", "-n", "1"]), [27]);
     assert_eq!(seqs(&["--seq", "1000"]), [] as [u64; 0]);
@@ -532,8 +532,8 @@ fn statistics() {
      resources/list                 1                      1   51 B                        
      tools/list                     1        1                139 B  10.0 ms  10.0 ms    4
     "##);
-    let told = stage.ok(&["stats", "s.reel", "--format", "json"]).json();
-    assert_snapshot!(serde_json::to_string_pretty(&told).expect("JSON"), @r##"
+    let reported = stage.ok(&["stats", "s.reel", "--format", "json"]).json();
+    assert_snapshot!(serde_json::to_string_pretty(&reported).expect("JSON"), @r##"
     {
       "events": 30,
       "messages": 27,
@@ -803,13 +803,13 @@ fn files_are_not_overwritten_unless_asked() {
 }
 
 #[test]
-fn a_demonstration_that_cannot_be_kept_is_told_before_it_begins() {
+fn a_demonstration_that_cannot_be_kept_is_reported_before_it_begins() {
     let stage = Stage::new();
     stage.write("there.reel", "precious");
-    for (path, code, told) in [("there.reel", 2, "is there already"), ("no/such/a.reel", 4, "No such file")] {
+    for (path, code, reported) in [("there.reel", 2, "is there already"), ("no/such/a.reel", 4, "No such file")] {
         let output = stage.run(&["demo", "-o", path], "");
         assert_eq!((output.code(), output.out()), (code, String::new()), "{output:?}");
-        assert!(output.err().contains(told), "{output:?}");
+        assert!(output.err().contains(reported), "{output:?}");
     }
     assert_eq!(stage.read("there.reel"), b"precious");
 }
@@ -818,7 +818,7 @@ fn a_demonstration_that_cannot_be_kept_is_told_before_it_begins() {
 fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
     let stage = Stage::new();
     let good = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
-    for (lines, told) in [
+    for (lines, reported) in [
         (String::new(), "line 1"),
         ("not json\n".into(), "line 1"),
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
@@ -830,7 +830,7 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
     ] {
         let output = stage.run(&["import", "-", "-o", "x.reel"], &lines);
         assert_eq!(output.code(), 3, "{lines}: {output:?}");
-        assert!(output.err().contains(told), "{lines}: {output:?}");
+        assert!(output.err().contains(reported), "{lines}: {output:?}");
         assert!(!stage.path("x.reel").exists(), "{lines}");
     }
 }
@@ -872,8 +872,8 @@ fn a_reel_without_its_index_gets_it() {
     let whole = stage.read("s.reel");
     stage.write("bare.reel", &whole[..footer_of(&whole)]);
     assert_eq!(stage.info("bare.reel")["indexed"], false);
-    let told = stage.ok(&["reel", "info", "bare.reel"]).out();
-    assert!(told.contains("mcpreel reel index"), "{told}");
+    let reported = stage.ok(&["reel", "info", "bare.reel"]).out();
+    assert!(reported.contains("mcpreel reel index"), "{reported}");
     let verified = stage.ok(&["reel", "verify", "bare.reel"]).out();
     assert!(verified.contains("30 events") && verified.contains("no index"), "{verified}");
     stage.ok(&["reel", "index", "bare.reel"]);
@@ -960,9 +960,9 @@ fn a_reader_that_goes_away_is_no_failure() {
         let mut child = spawned.spawn().expect("starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("ends");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command:?}: {told}");
-        assert_eq!(told, "", "{command:?}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {reported}");
+        assert_eq!(reported, "", "{command:?}");
     }
     let script = format!("{} show long.reel | head -n 1", common::BINARY);
     let output = finish(stage.command(&["sh", "-c", &script]), Vec::new());
@@ -1004,10 +1004,10 @@ fn a_running_recorder_is_followed() {
     until("a reel", || stage.path("live.reel").metadata().ok().filter(|about| about.len() > 60));
     let mut follower: Live = stage.start(&["show", "live.reel", "--follow", "--raw", "kind:notification dir:s2c"]);
     for round in 0..3 {
-        let told = json!({"jsonrpc": "2.0", "method": "round", "params": {"n": round}}).to_string();
-        tap.write(format!("{told}\n"));
-        assert_eq!(tap.line(), told);
-        assert_eq!(follower.line(), told);
+        let reported = json!({"jsonrpc": "2.0", "method": "round", "params": {"n": round}}).to_string();
+        tap.write(format!("{reported}\n"));
+        assert_eq!(tap.line(), reported);
+        assert_eq!(follower.line(), reported);
     }
     assert_eq!(tap.end().code(), 0);
     assert_eq!(follower.next_line(), None);
@@ -1025,7 +1025,7 @@ fn a_follower_stops_at_its_limit() {
 }
 
 #[test]
-fn no_reel_at_all_is_told_with_what_to_do() {
+fn no_reel_at_all_is_reported_with_what_to_do() {
     let output = Stage::new().run(&["show"], "");
     assert_eq!(output.code(), 3);
     assert!(output.err().contains("mcpreel record --"), "{output:?}");

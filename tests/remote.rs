@@ -85,9 +85,9 @@ fn a_legacy_session_goes_its_way_in_each_revision() {
                 _ => {}
             }
         }
-        let told = output.err();
+        let reported = output.err();
         for step in ["server/discover was answered with", "GET → 405", "DELETE → 200", "legacy era"] {
-            assert!(told.contains(step), "{output:?}");
+            assert!(reported.contains(step), "{output:?}");
         }
     }
 }
@@ -270,19 +270,19 @@ fn a_host_sets_a_server_up_anew_that_was_started_again() {
     let server = format!("w={}", web.url("/mcp"));
     let set = ["--set", "mcpe.subscribe=mail.*", "--era", "legacy"];
     let steps = ["--do", "/wait 200ms", "--do", "/request w ping", "--do", "/wait 300ms"];
-    let told = stage.run(&[&["host", "-s", &server][..], &set, &steps].concat(), "");
-    assert_eq!(told.code(), 0, "{told:?}");
+    let reported = stage.run(&[&["host", "-s", &server][..], &set, &steps].concat(), "");
+    assert_eq!(reported.code(), 0, "{reported:?}");
     let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: it is set up anew";
-    assert!(told.out().contains(renewed) && told.out().contains("answer> {}"), "{told:?}");
+    assert!(reported.out().contains(renewed) && reported.out().contains("answer> {}"), "{reported:?}");
     let called = |session: &str| {
         let of = |asked: &&Asked| asked.method() == "tools/call" && asked.header("mcp-session-id") == Some(session);
         web.asked().iter().filter(of).count()
     };
-    assert_eq!((called("s-1"), called("s-2")), (1, 1), "{told:?}");
+    assert_eq!((called("s-1"), called("s-2")), (1, 1), "{reported:?}");
 }
 
 #[test]
-fn a_message_that_is_sent_as_it_is_hears_that_the_session_is_gone() {
+fn a_message_that_is_sent_as_it_is_receives_that_the_session_is_gone() {
     let stage = Stage::new();
     let web = Web::start(legacy("2025-11-25", Some("s"), |asked| match asked.method() {
         "ping" => Reply::empty(404),
@@ -465,7 +465,7 @@ fn an_endpoint_elsewhere_gets_nothing() {
 }
 
 #[test]
-fn a_refused_initialize_is_told_where_there_is_no_older_server_either() {
+fn a_refused_initialize_is_reported_where_there_is_no_older_server_either() {
     let (stage, web) = (Stage::new(), Web::start(|_| Reply::text(404, "text/plain", "not \u{1b}[31mhere")));
     failed(
         &list(&stage, &web.url("/x"), &[]),
@@ -499,7 +499,7 @@ fn an_address_that_is_none_is_a_wrong_command_line() {
 }
 
 #[test]
-fn statuses_are_told_with_what_to_do() {
+fn statuses_are_reported_with_what_to_do() {
     let stage = Stage::new();
     for (status, header, said) in [
         (401, ("WWW-Authenticate", "Bearer realm=\"r\""), ["401", "Bearer realm", "MCPREEL_TOKEN"]),
@@ -538,7 +538,7 @@ fn no_errors() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn a_body_that_is_no_json_rpc_error_is_told_with_its_status() {
+fn a_body_that_is_no_json_rpc_error_is_reported_with_its_status() {
     let stage = Stage::new();
     for status in [200, 400, 401, 403, 404, 429, 500, 503] {
         for (kind, body) in no_errors() {
@@ -636,7 +636,7 @@ fn a_server_that_never_answers_costs_the_time_limit() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_is_told() {
+fn a_connection_that_cannot_be_is_reported() {
     let stage = Stage::new();
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     for scheme in ["http://", "https://", "ws://", "tcp:"] {
@@ -729,7 +729,7 @@ fn a_flood_takes_bounded_memory_and_the_time_limit_holds() {
 }
 
 #[test]
-fn tls_is_checked_unless_told_otherwise() {
+fn tls_is_checked_unless_reported_otherwise() {
     let stage = Stage::new();
     let (web, certificate) = Web::start_tls(legacy("2025-11-25", Some("s"), no_tools));
     let path = stage.write("ca.pem", certificate);
@@ -758,14 +758,14 @@ fn tls_is_checked_unless_told_otherwise() {
 fn tunnel(status: &'static str) -> (u16, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let (asked, heard) = std::sync::mpsc::channel();
+    let (asked, received) = std::sync::mpsc::channel();
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
             let asked = asked.clone();
             thread::spawn(move || carry(client, status, &asked));
         }
     });
-    (port, heard)
+    (port, received)
 }
 
 fn carry(mut client: TcpStream, status: &str, asked: &std::sync::mpsc::Sender<String>) {
@@ -846,8 +846,9 @@ fn a_redirect_is_followed_without_the_users_headers_to_strangers() {
         );
         assert_eq!(asked.header("host"), Some(format!("127.0.0.1:{}", home.port).as_str()));
     }
-    for told in ["POST → 308 Permanent Redirect; following it to", "307 Temporary Redirect", "without your headers"] {
-        assert!(output.err().contains(told), "{output:?}");
+    for reported in ["POST → 308 Permanent Redirect; following it to", "307 Temporary Redirect", "without your headers"]
+    {
+        assert!(output.err().contains(reported), "{output:?}");
     }
     let events = stage.events("moved.reel");
     let calls = events.iter().filter(|event| event["message"]["method"] == "tools/list").count();
@@ -857,7 +858,7 @@ fn a_redirect_is_followed_without_the_users_headers_to_strangers() {
 }
 
 #[test]
-fn a_redirect_that_leads_nowhere_is_told() {
+fn a_redirect_that_leads_nowhere_is_reported() {
     let stage = Stage::new();
     let circle = Web::start(|_| Reply::empty(307).with("Location", "/mcp"));
     failed(&list(&stage, &circle.url("/mcp"), &["--era", "legacy"]), 4, &["redirects more than 5 times", "--url"]);
@@ -871,14 +872,14 @@ fn a_redirect_that_leads_nowhere_is_told() {
 fn socks(port: u16) -> (u16, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("an address").port();
-    let (asked, heard) = std::sync::mpsc::channel();
+    let (asked, received) = std::sync::mpsc::channel();
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
             let asked = asked.clone();
             thread::spawn(move || greet(client, port, &asked));
         }
     });
-    (at, heard)
+    (at, received)
 }
 
 /// RFC 1928 and RFC 1929, and SOCKS4 with a host's name.
@@ -946,8 +947,8 @@ fn socks_proxies_are_spoken_in_every_version() {
     ] {
         let proxy = format!("{proxy}127.0.0.1:{port}");
         succeeded(&list_with(&stage, url, &[], &[("ALL_PROXY", &proxy)]));
-        let heard = asked.recv().expect("the proxy was asked");
-        assert_eq!(heard, said, "{proxy}");
+        let received = asked.recv().expect("the proxy was asked");
+        assert_eq!(received, said, "{proxy}");
         while asked.try_recv().is_ok() {}
     }
     let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
@@ -1188,10 +1189,10 @@ fn a_watch_sees_each_exchange_to_its_end() {
     });
     let remote = Remote { url: web.url("/mcp"), ..Remote::default() };
     let kept = Arc::new(Kept::default());
-    let onlookers = Observers { exchanges: Some(kept.clone()), ..Observers::default() };
+    let observers = Observers { exchanges: Some(kept.clone()), ..Observers::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let mut link = remote.attach(Arc::new(|_| {}), onlookers).await.expect("attached");
+        let mut link = remote.attach(Arc::new(|_| {}), observers).await.expect("attached");
         let result = |number| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{number}}}");
         for (asked, answered) in [("ask", result(7)), ("held", "{}".to_owned()), ("last", result(8))] {
             assert!(link.send(format!("{{\"id\":1,\"method\":\"{asked}\"}}").into_bytes()).await);

@@ -90,9 +90,9 @@ fn every_example_fits_the_schema() {
     for (path, text) in examples.into_iter().chain([(PathBuf::from("benches/turns.yaml"), long)]) {
         let options = serde_saphyr::options! { strict_booleans: true };
         let value: Value = serde_saphyr::from_str_with_options(&text, options).expect("YAML");
-        let misfits: Vec<String> =
+        let violations: Vec<String> =
             schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(misfits.is_empty(), "{}: {misfits:#?}", path.display());
+        assert!(violations.is_empty(), "{}: {violations:#?}", path.display());
     }
 }
 

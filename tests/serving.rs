@@ -104,8 +104,8 @@ fn the_server_is_the_same_on_every_transport() {
     says(&http.url.replace("http:", "ws:"));
     let sse = http.url.replace("/mcp", "/sse");
     says(&sse);
-    let told = stage.ok(&["call", "ping", "--url", &sse, "--era", "legacy", "-v"]);
-    assert!(told.err().contains("HTTP+SSE: messages go to"), "{told:?}");
+    let reported = stage.ok(&["call", "ping", "--url", &sse, "--era", "legacy", "-v"]);
+    assert!(reported.err().contains("HTTP+SSE: messages go to"), "{reported:?}");
     http.end();
     for listen in ["tcp:0", "tcp:127.0.0.1:0"] {
         let tcp = Server::serve(&stage, listen, &[]);
@@ -273,7 +273,7 @@ fn reminder(server: &mut Live) -> Value {
 }
 
 #[test]
-fn a_changed_file_is_told_to_who_watches_it_and_reminded_of() {
+fn a_changed_file_is_reported_to_who_watches_it_and_reminded_of() {
     let stage = Stage::new();
     let root = workspace(&stage);
     let lib = uri(&root.join("src/lib.rs"));
@@ -320,7 +320,7 @@ fn a_changed_file_is_told_to_who_watches_it_and_reminded_of() {
 }
 
 #[test]
-fn who_watches_a_folder_hears_of_what_is_in_it() {
+fn who_watches_a_folder_receives_of_what_is_in_it() {
     let stage = Stage::new();
     let root = workspace(&stage);
     let server = Server::serve(&stage, "tcp:0", &["--watch", "w", "--watch-quiet", "50ms"]);
@@ -361,9 +361,9 @@ fn another_outcome_of_a_command_is_reminded_of() {
     let passed = outcome(&mut server);
     assert!(passed["body"].as_str().is_some_and(|body| body.contains("` passed (before: failed")), "{passed}");
     let checked = ask(&mut server, 1, "tools/call", json!({"name": "check", "arguments": {}}));
-    let told = &checked["result"]["structuredContent"]["outcomes"][0];
-    assert_eq!((&told["command"], &told["passed"]), (&json!(command), &json!(true)));
-    assert_eq!(told["output"], "1 error in 0.3s\n");
+    let reported = &checked["result"]["structuredContent"]["outcomes"][0];
+    assert_eq!((&reported["command"], &reported["passed"]), (&json!(command), &json!(true)));
+    assert_eq!(reported["output"], "1 error in 0.3s\n");
     server.end();
 }
 
@@ -449,19 +449,19 @@ fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
         let said = server.stderr_so_far();
         Some(said.split("posts to http://").nth(1)?.split('/').next()?.to_owned())
     });
-    let told = r#"{"eventId":"e1","text":"deployed","origin":{"repo":"r"}}"#;
-    assert_eq!(post(&address, "", told).0, 503, "nobody is there yet");
+    let reported = r#"{"eventId":"e1","text":"deployed","origin":{"repo":"r"}}"#;
+    assert_eq!(post(&address, "", reported).0, 503, "nobody is there yet");
     server = mcpl_host(server);
     server.send(&request(1, "ping", json!({})));
     server.message(|message| message["id"] == 1);
-    assert_eq!(post(&address, "", told), (202, json!({"eventId": "e1", "status": "sent", "sessions": 1})));
+    assert_eq!(post(&address, "", reported), (202, json!({"eventId": "e1", "status": "sent", "sessions": 1})));
     let push = server.message(|message| message["method"] == "push/event");
     assert_eq!(push["params"]["origin"], json!({"repo": "r", "webhook": "ci/main"}));
     assert_eq!(
         (&push["params"]["eventId"], &push["params"]["payload"]["content"][0]["text"]),
         (&json!("e1"), &json!("deployed"))
     );
-    assert_eq!(post(&address, "", told), (200, json!({"eventId": "e1", "status": "duplicate"})));
+    assert_eq!(post(&address, "", reported), (200, json!({"eventId": "e1", "status": "duplicate"})));
     assert_eq!(post(&address, "", r#"{"action":"opened"}"#).0, 202);
     let push = server.message(|message| message["method"] == "push/event");
     assert_eq!(push["params"]["payload"]["content"][0]["text"], r#"{"action":"opened"}"#, "not the duplicate");
@@ -470,9 +470,9 @@ fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
         ("", "{broken", 400),
         ("", "[1]", 422),
         ("", r#"{"text":"x","featureSet":"no.such"}"#, 409),
-        ("host: evil.example\r\n", told, 403),
-        ("origin: https://evil.example\r\n", told, 403),
-        ("content-type: text/plain\r\n", told, 415),
+        ("host: evil.example\r\n", reported, 403),
+        ("origin: https://evil.example\r\n", reported, 403),
+        ("content-type: text/plain\r\n", reported, 415),
         ("x-method: get\r\n", "", 405),
         ("", &large, 413),
     ];
@@ -510,22 +510,22 @@ fn a_channel_over_a_socket_brings_lines_in_and_what_is_published_out() {
     let mut client = UnixStream::connect(stage.path("chat.sock")).expect("connects");
     client.set_read_timeout(Some(LIMIT)).expect("a limit");
     let mut lines = BufReader::new(client.try_clone().expect("a clone")).lines();
-    let mut heard = || serde_json::from_str::<Value>(&lines.next().expect("a line").expect("text")).expect("JSON");
+    let mut received = || serde_json::from_str::<Value>(&lines.next().expect("a line").expect("text")).expect("JSON");
     writeln!(client, "any news?").expect("sent");
     let incoming = server.message(|message| message["method"] == "channels/incoming");
     let message = &incoming["params"]["messages"][0];
     assert_eq!((&message["channelId"], &message["content"][0]["text"]), (&json!("socket:chat"), &json!("any news?")));
     let result = json!({"results": [{"messageId": message["messageId"], "accepted": true}]});
     server.send(&json!({"jsonrpc": "2.0", "id": incoming["id"], "result": result}));
-    let answered = heard();
+    let answered = received();
     assert_eq!((&answered["report"], &answered["accepted"][0]), (&json!("incoming_answered"), &message["messageId"]));
     writeln!(client, "{{\"x\":1}}").expect("sent");
-    assert!(heard()["error"].is_string());
+    assert!(received()["error"].is_string());
     let content = json!([{"type": "text", "text": "all is well"}]);
     let publish = json!({"conversationId": "c", "channelId": "socket:chat", "content": content});
     let published = ask(&mut server, 5, "channels/publish", publish);
     assert_eq!(published["result"]["delivered"], true);
-    let out = heard();
+    let out = received();
     assert_eq!((&out["report"], &out["text"]), (&json!("channel_published"), &json!("all is well")));
     server.end();
     assert!(!stage.path("chat.sock").exists(), "the socket goes with its server");
@@ -548,11 +548,11 @@ fn a_post_reaches_every_host_that_is_connected() {
         host
     };
     let (mut one, mut two) = (host("one"), host("two"));
-    let (status, told) = post(&address, "", r#"{"text":"x"}"#);
-    assert_eq!((status, &told["sessions"]), (202, &json!(2)), "{told}");
+    let (status, reported) = post(&address, "", r#"{"text":"x"}"#);
+    assert_eq!((status, &reported["sessions"]), (202, &json!(2)), "{reported}");
     for host in [&mut one, &mut two] {
         let push = host.message(|message| message["method"] == "push/event");
-        assert_eq!(push["params"]["eventId"], told["eventId"]);
+        assert_eq!(push["params"]["eventId"], reported["eventId"]);
     }
     server.end();
 }
@@ -586,8 +586,8 @@ fn lines_are_fed_from_a_fifo_a_file_a_socket_and_standard_input() {
     let mut client = UnixStream::connect(stage.path("feed.sock")).expect("connects");
     client.set_read_timeout(Some(LIMIT)).expect("a limit");
     client.write_all(format!("{{\"kind\":\"none\"}}\n{}", reminder("four")).as_bytes()).expect("fed");
-    let told = BufReader::new(client).lines().next().expect("a line").expect("text");
-    assert!(told.contains("line 1") && told.contains("none"), "{told}");
+    let reported = BufReader::new(client).lines().next().expect("a line").expect("text");
+    assert!(reported.contains("line 1") && reported.contains("none"), "{reported}");
     server.message(body("four"));
     server.end();
     assert!(!stage.path("feed.sock").exists(), "the socket goes with its server");

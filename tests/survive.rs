@@ -65,42 +65,43 @@ fn survive(stage: &Stage, does: &str, options: &[&str]) -> Output {
 }
 
 /// What came of a method.
-fn of<'a>(survey: &'a Value, method: &str) -> &'a Value {
-    let all = survey["messages"].as_array().expect("messages");
-    all.iter().rfind(|sent| sent["method"] == method).unwrap_or_else(|| panic!("{method} in {survey}"))
+fn of<'a>(probe_report: &'a Value, method: &str) -> &'a Value {
+    let all = probe_report["messages"].as_array().expect("messages");
+    all.iter().rfind(|sent| sent["method"] == method).unwrap_or_else(|| panic!("{method} in {probe_report}"))
 }
 
 #[test]
-fn each_outcome_is_told_and_what_broke_it_decides_the_exit_code() {
+fn each_outcome_is_reported_and_what_broke_it_decides_the_exit_code() {
     let stage = Stage::new();
     let does = r#"{"push/event":{"accepted":true},"model/info":{"x":1},"scope/elevate":"ignore","events/batch":7,
         "channels/list":"freeze","channels/incoming":"close"}"#;
-    let told = survive(&stage, does, &["--format", "json"]);
-    assert_eq!(told.code(), 1, "{told:?}");
-    let survey = told.json();
+    let reported = survive(&stage, does, &["--format", "json"]);
+    assert_eq!(reported.code(), 1, "{reported:?}");
+    let probe_report = reported.json();
     assert_eq!(
-        (&of(&survey, "push/event")["outcome"], &survey["client"]["answers_ping"]),
+        (&of(&probe_report, "push/event")["outcome"], &probe_report["client"]["answers_ping"]),
         (&"answered".into(), &true.into())
     );
-    assert!(of(&survey, "model/info")["deviations"][0].is_string(), "{survey}");
-    assert_eq!(of(&survey, "scope/elevate")["outcome"], "ignored");
+    assert!(of(&probe_report, "model/info")["deviations"][0].is_string(), "{probe_report}");
+    assert_eq!(of(&probe_report, "scope/elevate")["outcome"], "ignored");
     assert_eq!(
-        (&of(&survey, "inference/request")["outcome"], &of(&survey, "inference/request")["code"]),
+        (&of(&probe_report, "inference/request")["outcome"], &of(&probe_report, "inference/request")["code"]),
         (&"refused".into(), &(-32601).into())
     );
     assert_eq!(
-        (&of(&survey, "events/batch")["outcome"], &of(&survey, "events/batch")["exit_code"]),
+        (&of(&probe_report, "events/batch")["outcome"], &of(&probe_report, "events/batch")["exit_code"]),
         (&"broke".into(), &7.into())
     );
-    assert_eq!(of(&survey, "channels/list")["silent"], true);
-    assert_eq!(of(&survey, "channels/incoming")["outcome"], "broke");
+    assert_eq!(of(&probe_report, "channels/list")["silent"], true);
+    assert_eq!(of(&probe_report, "channels/incoming")["outcome"], "broke");
     for after in ["events/subscription_expired", "notifications/reminder", "channels/changed"] {
-        assert_eq!(of(&survey, after)["outcome"], "taken", "{after}");
+        assert_eq!(of(&probe_report, after)["outcome"], "taken", "{after}");
     }
-    let mcpl = survey["declarations"].as_array().expect("declarations").iter().find(|one| one["proposal"] == "mcpl");
+    let mcpl =
+        probe_report["declarations"].as_array().expect("declarations").iter().find(|one| one["proposal"] == "mcpl");
     assert_eq!(mcpl.expect("declared")["client_place"], "experimental.mcpl");
     let starts = String::from_utf8(stage.read("starts")).expect("text").lines().count();
-    assert_eq!((survey["starts"].as_u64(), starts > 3), (Some(starts as u64), true));
+    assert_eq!((probe_report["starts"].as_u64(), starts > 3), (Some(starts as u64), true));
     // The reel has a session a start, and all that was sent in them.
     let reel = stage.ok(&["show", "s.reel", "method:push/event"]).out();
     assert!(reel.contains("push/event"), "{reel}");
@@ -110,29 +111,29 @@ fn each_outcome_is_told_and_what_broke_it_decides_the_exit_code() {
 #[test]
 fn a_table_says_the_same_and_no_peer_steers_the_terminal() {
     let stage = Stage::new();
-    let told = survive(&stage, "{}", &["--only", "mcpe"]);
-    assert_eq!(told.code(), 0, "{told:?}");
-    let text = told.out();
+    let reported = survive(&stage, "{}", &["--only", "mcpe"]);
+    assert_eq!(reported.code(), 0, "{reported:?}");
+    let text = reported.out();
     for part in ["experimental.events", "dropped by TypeScript 1.x", "subscription_expired", "nothing broke the client"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("push/event") && !text.contains('\u{1b}') && text.contains("small"), "{text}");
-    assert!(told.err().contains("s.reel"), "{told:?}");
+    assert!(reported.err().contains("s.reel"), "{reported:?}");
 }
 
 #[test]
-fn the_clients_own_requests_wait_and_what_it_used_is_told() {
+fn the_clients_own_requests_wait_and_what_it_used_is_reported() {
     let stage = Stage::new();
-    let survey = survive(&stage, r#"{"events/event":"ignore"}"#, &["--format", "json", "--only", "mcpe"]).json();
-    assert_eq!(survey["declarations"][0]["used"], serde_json::json!({"events_list": 1}));
+    let probe_report = survive(&stage, r#"{"events/event":"ignore"}"#, &["--format", "json", "--only", "mcpe"]).json();
+    assert_eq!(probe_report["declarations"][0]["used"], serde_json::json!({"events_list": 1}));
 }
 
 #[test]
 fn one_that_ends_by_itself_is_not_broken_and_one_that_never_comes_is_an_error() {
     let stage = Stage::new();
-    let told = survive(&stage, r#"{"lives":0.6}"#, &["--format", "json", "--only", "mcpe", "--only", "reminder"]);
-    assert_eq!(told.code(), 0, "{told:?}");
+    let reported = survive(&stage, r#"{"lives":0.6}"#, &["--format", "json", "--only", "mcpe", "--only", "reminder"]);
+    assert_eq!(reported.code(), 0, "{reported:?}");
     let never = survive(&Stage::new(), r#"{"start":3}"#, &[]);
     assert_eq!(never.code(), 4, "{never:?}");
     assert!(never.err().contains("exit code 3") && never.err().contains("hello from the client"), "{never:?}");
@@ -147,13 +148,13 @@ fn one_that_ends_by_itself_is_not_broken_and_one_that_never_comes_is_an_error() 
 #[test]
 fn a_declaration_that_it_cannot_take_is_found() {
     let stage = Stage::new();
-    let told = survive(&stage, r#"{"events":9}"#, &["--format", "json", "--only", "mcpe", "--only", "hooks"]);
-    let survey = told.json();
+    let reported = survive(&stage, r#"{"events":9}"#, &["--format", "json", "--only", "mcpe", "--only", "hooks"]);
+    let probe_report = reported.json();
     let broken: Vec<&Value> =
-        survey["declarations"].as_array().expect("all").iter().filter(|it| it["outcome"] == "broke").collect();
-    assert_eq!((told.code(), broken.len()), (1, 1), "{survey}");
+        probe_report["declarations"].as_array().expect("all").iter().filter(|it| it["outcome"] == "broke").collect();
+    assert_eq!((reported.code(), broken.len()), (1, 1), "{probe_report}");
     assert_eq!((&broken[0]["place"], &broken[0]["exit_code"]), (&"events".into(), &9.into()));
-    assert_eq!(of(&survey, "events/event")["outcome"], "taken");
+    assert_eq!(of(&probe_report, "events/event")["outcome"], "taken");
 }
 
 #[test]
@@ -161,9 +162,9 @@ fn the_server_stands_where_the_command_says() {
     let stage = Stage::new();
     stage.write("host.py", HOST);
     let run = |words: &[&str]| {
-        let told = stage.run(&[&["survive", "--only", "hooks", "-o", "s.reel", "--"], words].concat(), "");
+        let reported = stage.run(&[&["survive", "--only", "hooks", "-o", "s.reel", "--"], words].concat(), "");
         let _ = std::fs::remove_file(stage.path("s.reel"));
-        assert_eq!(told.code(), 0, "{told:?}");
+        assert_eq!(reported.code(), 0, "{reported:?}");
         let starts = String::from_utf8(stage.read("starts")).expect("text");
         serde_json::from_str::<Value>(starts.lines().last().expect("started")).expect("JSON")
     };

@@ -211,7 +211,7 @@ fn the_server_closes_its_input_and_the_client_cannot_write() {
 }
 
 #[test]
-fn the_client_closes_its_reading_end_and_the_server_is_told() {
+fn the_client_closes_its_reading_end_and_the_server_is_reported() {
     let stage = Stage::new();
     let script = "trap '' PIPE; while echo line 2>/dev/null; do sleep 0.01; done; exit 8";
     let mut command = stage.mcpreel(&tap(&[], &sh(script)));
@@ -393,8 +393,8 @@ fn a_reel_that_is_there_is_not_overwritten_unless_asked() {
     let script = format!("exec {} record -o t.reel -- cat </dev/null", common::BINARY);
     let refused = stage.command(&sh(&script)).output().expect("run");
     assert_eq!((refused.status.code(), &refused.stdout[..]), (Some(2), &b""[..]));
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(told.contains("is there already") && told.contains("--force"), "{refused:?}");
+    let reported = String::from_utf8_lossy(&refused.stderr);
+    assert!(reported.contains("is there already") && reported.contains("--force"), "{refused:?}");
     assert_eq!(stage.read("t.reel"), b"precious");
     assert_eq!(stage.run(&tap(&["--force"], &["cat"]), "{}\n").code(), 0);
     assert_eq!(stage.cat("t.reel", "c2s"), b"{}\n");
@@ -432,10 +432,10 @@ fn a_server_that_cannot_be_started_leaves_no_reel() {
         (vec!["./plain.txt"], "cannot be run"),
         (vec!["./missing"], "cannot be run"),
     ];
-    for (server, told) in cases {
+    for (server, reported) in cases {
         let output = stage.run(&tap(&[], &server), "");
         assert_eq!(output.code(), 4, "{output:?}");
-        assert!(output.err().contains(told), "{output:?}");
+        assert!(output.err().contains(reported), "{output:?}");
         assert!(!stage.path("t.reel").exists(), "{server:?}");
     }
     let output = stage.run(&tap(&["--cwd", "no-folder"], &["true"]), "");

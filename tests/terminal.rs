@@ -21,9 +21,9 @@ fn evil_lines() -> String {
         at += 10;
         message(at, direction, content)
     };
-    let described = |event: &str, told: Value| {
+    let described = |event: &str, reported: Value| {
         let mut payload = Vec::new();
-        ciborium::into_writer(&told, &mut payload).expect("a Vec takes all");
+        ciborium::into_writer(&reported, &mut payload).expect("a Vec takes all");
         json!({"time": time(1), "stream": 1, "dir": "s2c", "event": event, "framing": "whole",
             "base64": STANDARD.encode(payload)})
     };

@@ -150,7 +150,7 @@ fn http_sessions_are_streams_with_all_their_heads() {
     let stage = Stage::new();
     stage.import("it.reel", HTTP);
     let events = stage.events("it.reel");
-    let told = |what: &str, name: &str| -> Vec<(u64, serde_json::Value)> {
+    let reported = |what: &str, name: &str| -> Vec<(u64, serde_json::Value)> {
         let of_kind = events.iter().filter(|event| event["event"] == what);
         of_kind.map(|event| (event["stream"].as_u64().unwrap_or(0), event[name].clone())).collect()
     };
@@ -168,11 +168,11 @@ fn http_sessions_are_streams_with_all_their_heads() {
         assert!(shown.contains(head), "{head}: {shown}");
     }
     assert!(!shown.contains("secret"), "{shown}");
-    let streams = |what: &str| told(what, "seq").into_iter().map(|(stream, _)| stream).collect::<Vec<_>>();
+    let streams = |what: &str| reported(what, "seq").into_iter().map(|(stream, _)| stream).collect::<Vec<_>>();
     assert_eq!(streams("stream-opened"), [1, 2]);
     assert_eq!(streams("stream-closed"), [1]);
     assert_eq!(streams("transport"), [1, 1, 2, 2, 1, 2, 1, 1]);
-    assert_eq!(told("note", "seq"), []);
+    assert_eq!(reported("note", "seq"), []);
     let messages: Vec<u64> = events
         .iter()
         .skip(1)

@@ -22,8 +22,8 @@ impl Session for Echo {
         if stream > 7 { Err("there is none".to_owned()) } else { Ok(InjectionProgress::Written) }
     }
 
-    fn fire(&self, _: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
-        heard(json!({"heard": fired}), true);
+    fn fire(&self, _: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+        received(json!({"heard": fired}), true);
         Ok(())
     }
 }
@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = stream.write_all(data).and_then(|()| stream.shutdown(Shutdown::Write));
     for line in BufReader::new(stream).lines() {
         let Ok(line) = line else { return };
-        let told: Value = serde_json::from_str(&line).expect("answers are JSON");
-        assert!(told.is_object());
+        let reported: Value = serde_json::from_str(&line).expect("answers are JSON");
+        assert!(reported.is_object());
     }
 });

@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     for cut in [MessageSplitter::Events(Events::default()), MessageSplitter::Frames(Frames::new(false)), MessageSplitter::Frames(Frames::new(true))] {
         assert_eq!(pass(cut, stream, chunk, *how), stream);
     }
-    let (mut sieve, mut passed) = (AnswerFilter::default(), Vec::new());
+    let (mut answer_filter, mut passed) = (AnswerFilter::default(), Vec::new());
     let mut take = |piece: StreamPiece<'_>| match piece {
         StreamPiece::Pass(bytes) => passed.extend_from_slice(bytes),
         StreamPiece::Suspect { whole, payload, .. } => {
@@ -22,9 +22,9 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     for (at, chunk) in stream.chunks(chunk).enumerate() {
-        if how >> (at % 8) & 1 == 0 { sieve.push(chunk, &mut take) } else { sieve.pass(chunk, &mut take) }
+        if how >> (at % 8) & 1 == 0 { answer_filter.push(chunk, &mut take) } else { answer_filter.pass(chunk, &mut take) }
     }
-    sieve.finish(&mut take);
+    answer_filter.finish(&mut take);
     assert_eq!(passed, stream);
     if matches!(request_id(stream), Ok(Some(_))) {
         assert!(is_ours(stream));

@@ -193,11 +193,11 @@ impl Peer {
         command.prepare().map_err(spawn_error)?;
         let recording = options.recording_if_named()?;
         let recorder = recording.as_ref().map(Recording::recorder);
-        let onlooker = recorder.map(copy_to);
-        let (link, server) = stdio::spawn(command, onlooker).map_err(spawn_error)?;
+        let observer = recorder.map(copy_to);
+        let (link, server) = stdio::spawn(command, observer).map_err(spawn_error)?;
         if let Some(recorder) = recorder {
-            let told = json!({"transport": "stdio", "command": redact::redact_arguments(&command.words())});
-            recorder.note(EventKind::StreamOpened, &told);
+            let reported = json!({"transport": "stdio", "command": redact::redact_arguments(&command.words())});
+            recorder.note(EventKind::StreamOpened, &reported);
         }
         Ok((link, Self { server: Some(server), recording, exchanges: None, advice: Advice::default(), joined: None }))
     }
@@ -278,7 +278,7 @@ impl Peer {
             recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
             let (summary, end) = recording.finish();
             // Nothing of this session is required.
-            let _ = end.tell(&summary, context.verbose > 0, context);
+            let _ = end.report(&summary, context.verbose > 0, context);
         }
         status
     }
@@ -335,20 +335,20 @@ pub async fn attach(
         0 => copy_to(recorder),
         stream => copy_lines_to(recorder, stream),
     });
-    let onlookers = Observers {
+    let observers = Observers {
         exchanges: exchanges.clone().map(|exchanges| exchanges as SharedObserver),
         bytes,
         frames: recorder.map(|recorder| copy_frames_to(recorder, stream)),
     };
     let advice = Advice::default();
     let (kept, is_verbose) = (Arc::clone(&advice), context.verbose > 0);
-    let tell = Arc::new(move |told: TransportNotice<'_>| match told {
+    let report = Arc::new(move |reported: TransportNotice<'_>| match reported {
         TransportNotice::Step(text) if is_verbose => note(text),
         TransportNotice::Step(_) => {}
         TransportNotice::Trouble(text) => note(text),
         TransportNotice::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
     });
-    let link = remote.attach(tell, onlookers).await.map_err(remote_error)?;
+    let link = remote.attach(report, observers).await.map_err(remote_error)?;
     Ok(RemoteLink { link, exchanges, advice })
 }
 
@@ -435,10 +435,10 @@ pub fn remote_error(error: HttpError) -> CommandError {
         HttpError::Certificates(..) => ErrorKind::Input,
         _ => ErrorKind::Peer,
     };
-    let told = CommandError::new(kind, error.to_string());
+    let reported = CommandError::new(kind, error.to_string());
     match error.advice() {
-        Some(advice) => told.hint(advice),
-        None => told,
+        Some(advice) => reported.hint(advice),
+        None => reported,
     }
 }
 
@@ -473,9 +473,9 @@ pub async fn open(
     context: &Context,
 ) -> Result<(Connection, Handshake), CommandError> {
     let mut connection = Connection::open(peer.config(options, capabilities), link, |_| {}).await;
-    match connection.ready(|output| tell(output, context)).await {
+    match connection.ready(|output| report(output, context)).await {
         Ok(handshake) => {
-            tell_handshake(&handshake, options, context);
+            report_handshake(&handshake, options, context);
             Ok((connection, handshake))
         }
         Err(failure) => Err(failed(failure, &connection.runner.stderr)),
@@ -487,16 +487,16 @@ pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), Comma
     if era == Era::Legacy {
         return Ok(());
     }
-    let told = format!(
+    let reported = format!(
         "{server} works in revision {}, which has no carrier for the five proposals",
         Revision::NEWEST.as_str()
     );
-    Err(CommandError::new(kind, told)
+    Err(CommandError::new(kind, reported)
         .hint("the proposals need a server that accepts initialize (revisions up to 2025-11-25)"))
 }
 
 /// Tells the handshake where the user wants to hear of it, and in any case where it is not what was asked for.
-pub fn tell_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
+pub fn report_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
     if let Some(wanted) = options.protocol_version.as_ref().filter(|wanted| **wanted != handshake.version_text) {
         let agreed = &handshake.version_text;
         context.printer.note(&format!("revision {wanted} was asked for, the server speaks {agreed}"));
@@ -514,7 +514,7 @@ pub fn tell_handshake(handshake: &Handshake, options: &ClientOptions, context: &
 }
 
 /// Tells what happens beside what was asked: what the server asks, says and prints.
-pub fn tell(output: &Output, context: &Context) {
+pub fn report(output: &Output, context: &Context) {
     if context.verbose > 0 {
         in_words(output, "the server").iter().for_each(|text| context.printer.note(text));
     }
@@ -543,7 +543,7 @@ pub fn in_words(output: &Output, server: &str) -> Option<String> {
 }
 
 /// So many of the server's last lines are told with a failure: an interpreter's stack trace fits.
-const LINES_TOLD: usize = 12;
+const LINES_REPORTED: usize = 12;
 
 /// A failure with what the server said last on standard error.
 pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
@@ -554,7 +554,7 @@ pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let mut error = CommandError::new(kind, failure.to_string());
     let said = String::from_utf8_lossy(stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    for said in &last[last.len().saturating_sub(LINES_TOLD)..] {
+    for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {
         error = error.hint(format!("the server said: {}", said.chars().map(line::visible).collect::<String>()));
     }
     if kind == ErrorKind::Timeout {

@@ -56,9 +56,9 @@ enum KindArg {
 #[derive(Clone)]
 pub struct Allowed {
     /// What the engine may want.
-    pub permits: HandlerPolicy,
+    pub handler_policy: HandlerPolicy,
     /// Whoever does it.
-    pub chores: Arc<HandlerRunner>,
+    pub jobs: Arc<HandlerRunner>,
 }
 
 impl HandlerArgs {
@@ -75,8 +75,8 @@ impl HandlerArgs {
             secrets.push(secret);
         }
         if !self.handler_dir.is_dir() {
-            let told = format!("{:?} is no folder to run handlers in", self.handler_dir);
-            return Err(CommandError::usage(told).hint("name another with --handler-dir"));
+            let reported = format!("{:?} is no folder to run handlers in", self.handler_dir);
+            return Err(CommandError::usage(reported).hint("name another with --handler-dir"));
         }
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
@@ -87,20 +87,21 @@ impl HandlerArgs {
                  kills its supervisor can use the control sockets of your sessions",
             );
         }
-        let permits = HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
+        let handler_policy =
+            HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
         supervisor::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
-        let chores = HandlerRunner::new(HandlerOptions {
+        let jobs = HandlerRunner::new(HandlerOptions {
             shell,
             program,
             is_program_bare: has_scripts,
             folder,
             secrets: values,
         });
-        Ok(Some(Allowed { permits, chores }))
+        Ok(Some(Allowed { handler_policy, jobs }))
     }
 }
 

@@ -116,8 +116,8 @@ impl HostServers {
                     let stream = parties.stream();
                     let words = redact::redact_arguments(&command.words());
                     opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                    let onlooker = client_session::copy_lines_to(recorder, stream);
-                    match stdio::spawn(command, Some(onlooker)) {
+                    let observer = client_session::copy_lines_to(recorder, stream);
+                    match stdio::spawn(command, Some(observer)) {
                         Ok((link, process)) => {
                             parties.processes.push(process);
                             link
@@ -217,7 +217,7 @@ fn watched(
                     None
                 }
                 incoming = inner.turn(&mut outbox) => incoming,
-                message = heard(&mut overheard) => Some(Incoming::Message(message)),
+                message = received(&mut overheard) => Some(Incoming::Message(message)),
             };
             if !is_open && outbox.is_empty() {
                 inner.close();
@@ -236,7 +236,7 @@ fn watched(
 }
 
 /// The next message that is overheard; for ever nothing where none is.
-async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     let said = match overheard {
         Some(said) => said.recv().await,
         None => None,
@@ -261,15 +261,15 @@ pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServe
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
 pub fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
-    let (name, rooms) = word.split_once(':').map_or((word, None), |(name, rooms)| (name, Some(rooms)));
+    let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
     if !is_name(name) {
         return Err(CommandError::usage(format!("{word:?} names no server")).hint("write it as in: --builtin memory"));
     }
     let mut config = Config { seed, ..Config::default() };
-    if let Some(rooms) = rooms {
-        config.declare = rooms.split(',').filter(|room| !room.is_empty()).map(str::to_owned).collect();
-        if let Some(unknown) = config.declare.iter().find(|room| crate::proposals::by_name(room).is_none()) {
-            let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|room| room.descriptor().name).collect();
+    if let Some(proposals) = proposals {
+        config.declare = proposals.split(',').filter(|proposal| !proposal.is_empty()).map(str::to_owned).collect();
+        if let Some(unknown) = config.declare.iter().find(|proposal| crate::proposals::by_name(proposal).is_none()) {
+            let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
             return Err(CommandError::usage(format!("there is no proposal {unknown:?}"))
                 .hint(format!("there are: {}", known.join(", "))));
         }

@@ -148,7 +148,7 @@ impl Live {
     }
 }
 
-fn told(error: &SocketError) -> CommandError {
+fn reported(error: &SocketError) -> CommandError {
     CommandError::usage(format!("live sessions cannot be looked up: {error}")).hint(remedy(error))
 }
 
@@ -164,7 +164,7 @@ fn sockets() -> Result<Vec<Socket>, CommandError> {
     for (at, folder) in Places::here().all_sockets().into_iter().enumerate() {
         match sockets::names(&folder) {
             Ok(names) => sockets.extend(names.into_iter().map(|name| Socket { name, folder: folder.clone() })),
-            Err(error) if at == 0 => return Err(told(&error)),
+            Err(error) if at == 0 => return Err(reported(&error)),
             Err(_) => {}
         }
     }
@@ -334,12 +334,12 @@ pub fn id_prefix() -> String {
 /// A reel's beginning, once client and server have agreed in it, or as it is when that took too long: what crossed the
 /// wire just now stands in the reel a little later.
 fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const GRACE_PERIOD: Duration = Duration::from_millis(500);
     const PAUSE: Duration = Duration::from_millis(25);
     let began = Instant::now();
     loop {
         let opening = RecordedHandshake::read(reel, stream)?;
-        if opening.handshake.is_some() || began.elapsed() > PATIENCE {
+        if opening.handshake.is_some() || began.elapsed() > GRACE_PERIOD {
             return Ok(opening);
         }
         std::thread::sleep(PAUSE);
@@ -409,22 +409,27 @@ pub fn send(
 ) -> Result<Option<Answer>, CommandError> {
     let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     let request = json!({"op": "send", "toward": toward, "stream": live.stream, "message": message, "wait_ms": wait});
-    let mut told = Value::Null;
+    let mut reported = Value::Null;
     ask(live, &request, timeout.saturating_add(SLACK), |answer| {
         let earlier = answer["before"].as_str().map(|text| before(text.as_bytes()));
-        told = answer;
+        reported = answer;
         earlier.is_some()
     })?;
-    let latency = told["latency_ms"].as_f64().unwrap_or_default();
+    let latency = reported["latency_ms"].as_f64().unwrap_or_default();
     let latency = Duration::try_from_secs_f64(latency / 1e3).unwrap_or_default();
-    Ok(told["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
+    Ok(reported["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
 }
 
 /// Has a session of `serve` fire something of its own; each fact that comes of it is told. The error is a timeout where
-/// nothing more was told for as long as `patience`.
-pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
-    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), patience, |answer| {
-        told(&answer["fact"]);
+/// nothing more was told for as long as `grace_period`.
+pub fn fire(
+    live: &Live,
+    fired: &Value,
+    grace_period: Duration,
+    mut reported: impl FnMut(&Value),
+) -> Result<(), CommandError> {
+    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), grace_period, |answer| {
+        reported(&answer["fact"]);
         answer["last"] == false
     })
 }
@@ -432,22 +437,22 @@ pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut
 fn ask(
     live: &Live,
     request: &Value,
-    patience: Duration,
-    mut heard: impl FnMut(Value) -> bool,
+    grace_period: Duration,
+    mut received: impl FnMut(Value) -> bool,
 ) -> Result<(), CommandError> {
     let mut refused = None;
-    let listened = sockets::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
+    let listened = sockets::listen(&live.socket, request, grace_period, |reported| match reported["failed"].as_str() {
         Some(why) => {
-            let kind = if told["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
+            let kind = if reported["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
             refused = Some((kind, why.to_owned()));
             false
         }
-        None => heard(told),
+        None => received(reported),
     });
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
         (None, Err(error)) if matches!(error.kind(), WouldBlock | TimedOut) => {
-            (ErrorKind::Timeout, format!("no answer within {patience:?}"))
+            (ErrorKind::Timeout, format!("no answer within {grace_period:?}"))
         }
         (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),

@@ -259,9 +259,9 @@ impl Target {
             headers: given.collect(),
         };
         let resolved = entry.resolve(&names, &overrides).map_err(|error| {
-            let told = format!("{}: server {:?}: {error}", path.display(), entry.name);
-            let told = CommandError::new(ErrorKind::Input, told);
-            error.hint().into_iter().fold(told, CommandError::hint)
+            let reported = format!("{}: server {:?}: {error}", path.display(), entry.name);
+            let reported = CommandError::new(ErrorKind::Input, reported);
+            error.hint().into_iter().fold(reported, CommandError::hint)
         })?;
         match resolved {
             Server::Remote { url, headers } => self.attach(url, headers).map(TargetKind::Remote),

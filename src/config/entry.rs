@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_told_with_its_place_unless_it_is_overridden() {
+    fn what_is_not_set_is_reported_with_its_place_unless_it_is_overridden() {
         let entry = json(r#""command": "a", "env": {"K": "${NOPE}", "L": "l"}"#);
         let error = resolve(&entry).unwrap_err();
         assert_eq!(error.to_string(), "env.K: the variable NOPE is not set");

@@ -31,7 +31,7 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
         Kind::Map(_, members) => {
             for member in members {
                 let name = member.name.as_str();
-                let is_secret = is_secret || name == "env" || HEADERS.contains(&name) || redact::is_telling(name);
+                let is_secret = is_secret || name == "env" || HEADERS.contains(&name) || redact::is_reporting(name);
                 // These hold the names of variables.
                 let is_secret = is_secret && !["bearer_token_env_var", "env_http_headers"].contains(&name);
                 hide(&member.value, is_secret, splices);

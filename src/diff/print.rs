@@ -41,8 +41,8 @@ impl Print {
 
 /// The key of a unit. A notification is what it is by its method; its level or its URI may change.
 pub(super) fn key(unit: &Unit) -> u64 {
-    let tells_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
-    let subject = unit.subject.as_deref().filter(|_| tells_apart);
+    let reports_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
+    let subject = unit.subject.as_deref().filter(|_| reports_apart);
     hash(&(unit.direction, unit.kind, unit.method.as_deref(), subject))
 }
 

@@ -558,7 +558,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_leaf_is_told_once(
+    fn one_changed_leaf_is_reported_once(
         session in any_session(),
         at in any::<prop::sample::Index>(),
         leaf in any::<prop::sample::Index>(),

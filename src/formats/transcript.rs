@@ -133,7 +133,7 @@ impl<R: BufRead> Reader<R> {
         let place = connection.map(|connection| self.sessions.place(connection, head.as_ref(), initializes));
         let place = place.unwrap_or_default();
         if place.opens {
-            self.tell(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
+            self.report(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
         }
         let toward = match line.direction {
             Some(LineOrigin::Messages(direction)) => Some(direction),
@@ -145,8 +145,8 @@ impl<R: BufRead> Reader<R> {
                 Start::Response(status) => (Direction::ServerToClient, status >= 400),
             };
             let flags = if failed { Flags::FAILED } else { Flags::default() };
-            let told = head.told(&self.redaction);
-            self.tell(place, EventKind::Transport, Flags::toward(direction).with(flags), &told)?;
+            let reported = head.reported(&self.redaction);
+            self.report(place, EventKind::Transport, Flags::toward(direction).with(flags), &reported)?;
         }
         match (carried, line.direction) {
             (Some(Carried::Message(framing, payload)), Some(LineOrigin::Messages(direction))) => {
@@ -162,8 +162,8 @@ impl<R: BufRead> Reader<R> {
             }
             (Some(Carried::Body(text)), _) if toward.is_some() && place.exchange != 0 => {
                 let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
-                let told = serde_json::json!({"what": "body", "bytes": text.len(), "text": text});
-                self.tell(place, EventKind::Transport, flags, &told)?;
+                let reported = serde_json::json!({"what": "body", "bytes": text.len(), "text": text});
+                self.report(place, EventKind::Transport, flags, &reported)?;
             }
             (Some(Carried::Block(block)), _) if place.exchange != 0 => {
                 let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
@@ -173,26 +173,32 @@ impl<R: BufRead> Reader<R> {
                 {
                     self.sessions.hand_out(connection, &String::from_utf8_lossy(&data));
                 }
-                let told = serde_json::json!({"what": "sse", "block": block, "joined": false});
-                self.tell(place, EventKind::Transport, flags, &told)?;
+                let reported = serde_json::json!({"what": "sse", "block": block, "joined": false});
+                self.report(place, EventKind::Transport, flags, &reported)?;
             }
             _ if head.is_some() => {}
             _ => {
-                let told = serde_json::from_slice(&bytes).map_err(|error| self.error(error.to_string()))?;
-                self.tell(place, EventKind::Note, Flags::default(), &told)?;
+                let reported = serde_json::from_slice(&bytes).map_err(|error| self.error(error.to_string()))?;
+                self.report(place, EventKind::Note, Flags::default(), &reported)?;
             }
         }
         if place.closes {
-            self.tell(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}))?;
+            self.report(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}))?;
         }
         self.line = bytes;
         Ok(())
     }
 
     /// Adds an event that is described.
-    fn tell(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, told: &Value) -> Result<(), JsonlError> {
+    fn report(
+        &mut self,
+        place: http::LinePlace,
+        kind: EventKind,
+        flags: Flags,
+        reported: &Value,
+    ) -> Result<(), JsonlError> {
         let mut payload = Vec::new();
-        ciborium::into_writer(told, &mut payload).map_err(|error| self.error(error.to_string()))?;
+        ciborium::into_writer(reported, &mut payload).map_err(|error| self.error(error.to_string()))?;
         self.push(place, kind, flags, Framing::Whole, payload);
         Ok(())
     }
@@ -434,9 +440,9 @@ mod tests {
         let mut reader = Reader::new(text.as_bytes()).expect("a transcript").redacting(redaction);
         let mut found = Vec::new();
         while let Some(event) = reader.next_event().expect("reads") {
-            let told = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
-            let told = if event.kind == EventKind::Message { Value::Null } else { told };
-            found.push((event.stream, event.exchange, event.kind, told));
+            let reported = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
+            let reported = if event.kind == EventKind::Message { Value::Null } else { reported };
+            found.push((event.stream, event.exchange, event.kind, reported));
         }
         found
     }

@@ -139,7 +139,7 @@ impl Default for Layout {
 }
 
 fn all_slots() -> impl Iterator<Item = &'static Slot> {
-    REGISTRY.iter().flat_map(|room| room.slots())
+    REGISTRY.iter().flat_map(|proposal| proposal.slots())
 }
 
 impl Layout {
@@ -186,7 +186,7 @@ pub struct QueuedInjection {
     /// The injection.
     pub injection: Injection,
     /// The room that made it.
-    pub room: &'static str,
+    pub proposal: &'static str,
     /// When.
     pub at: Duration,
 }
@@ -244,7 +244,7 @@ pub fn choose(
         let after = one.at.saturating_sub(turn_began);
         let origin = Origin {
             server: name.clone(),
-            proposal: one.room.to_owned(),
+            proposal: one.proposal.to_owned(),
             slot: (*slot).to_owned(),
             place,
             bytes: text.len(),
@@ -264,7 +264,7 @@ mod tests {
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
         let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
-        QueuedInjection { injection, room: "room", at: Duration::ZERO }
+        QueuedInjection { injection, proposal: "room", at: Duration::ZERO }
     }
 
     fn order(waiting: Vec<QueuedInjection>, layout: &Layout, most: usize) -> (Vec<String>, usize) {

@@ -12,14 +12,14 @@ pub struct Listing {
     /// The server has no tools: the list is the overlay's.
     pub is_ours_alone: bool,
     /// What the server lacks was told.
-    was_told: bool,
+    was_reported: bool,
 }
 
 impl Overlay {
     /// The tools that are added.
     pub(super) fn own_tools(&self) -> Vec<Value> {
-        let mut tools = self.guest.tools();
-        if self.guest.is_on(super::plan::HOOKS) {
+        let mut tools = self.embedded_server.tools();
+        if self.embedded_server.is_on(super::plan::HOOKS) {
             let is_free = |name: &str| self.listing.servers_own.as_ref().is_none_or(|own| !own.contains(name));
             let hooks = self.plan.tools.iter().filter(|tool| is_free(&tool.name));
             tools.extend(hooks.map(super::plan::HookTool::listed));
@@ -31,7 +31,7 @@ impl Overlay {
     pub(super) fn hook_tool(&self, tool: &str) -> Option<usize> {
         let is_free = self.listing.servers_own.as_ref().is_none_or(|own| !own.contains(tool));
         let at = self.plan.tools.iter().position(|own| own.name == tool)?;
-        (is_free && self.guest.is_on(super::plan::HOOKS)).then_some(at)
+        (is_free && self.embedded_server.is_on(super::plan::HOOKS)).then_some(at)
     }
 
     /// A page of the server's tools. Where it has one of a name that would be added, its own stays.
@@ -40,7 +40,7 @@ impl Overlay {
         let names = page["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
         for name in names {
             let is_new = own.insert(name.to_owned());
-            let clashes = self.guest.withdraw(name) || self.plan.tools.iter().any(|tool| tool.name == name);
+            let clashes = self.embedded_server.withdraw(name) || self.plan.tools.iter().any(|tool| tool.name == name);
             if is_new && clashes {
                 out.push(Output::Tell(format!("the server has a tool {name} itself; the overlay's is left out")));
             }
@@ -49,7 +49,7 @@ impl Overlay {
 
     /// Tells which of the tools that the overlay names the server does not have.
     pub(super) fn name_missing(&mut self, out: &mut Vec<Output>) {
-        if std::mem::replace(&mut self.listing.was_told, true) {
+        if std::mem::replace(&mut self.listing.was_reported, true) {
             return;
         }
         let Some(own) = &self.listing.servers_own else { return };

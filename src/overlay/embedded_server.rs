@@ -3,8 +3,8 @@
 //!
 //! Its requests get ids that no peer makes, so that the client's answers find back to it.
 
-use super::plan::{Plan, room_of};
-use super::{Ids, MOST_OPEN, Output, forgotten};
+use super::plan::{Plan, proposal_of};
+use super::{Ids, MAX_OPEN, Output, forgotten};
 use crate::proposals::{CapabilityPlace, Proposal, Side, by_name};
 use crate::server::{self, Fired, Report, Server};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// So many facts are told; what repeats is told once.
-const MOST_TOLD: usize = 50;
+const MAX_REPORTED: usize = 50;
 
 /// See the module.
 pub struct EmbeddedServer {
@@ -26,7 +26,7 @@ pub struct EmbeddedServer {
     withdrawn: BTreeSet<String>,
     /// Its open requests: the number of the id that the client knows to its own.
     lent: BTreeMap<u64, i64>,
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
 }
 
 impl EmbeddedServer {
@@ -34,11 +34,11 @@ impl EmbeddedServer {
     pub fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
         Self {
             server: Server::new(plan.config(seed, wall_base_ns)),
-            on: plan.rooms.iter().filter_map(|room| by_name(room)).collect(),
+            on: plan.proposals.iter().filter_map(|proposal| by_name(proposal)).collect(),
             left_out: BTreeSet::new(),
             withdrawn: BTreeSet::new(),
             lent: BTreeMap::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 
@@ -62,16 +62,16 @@ impl EmbeddedServer {
     ) -> Vec<(&'static [&'static str], Value)> {
         let at = |all: &Value, path: &[&str]| path.iter().try_fold(all, |value, name| value.get(name)).cloned();
         let mut declared = Vec::new();
-        self.on.retain(|room| {
-            let room = room.descriptor();
-            let places = || room.places.iter().filter(|place| place.side == Side::Server);
+        self.on.retain(|proposal| {
+            let proposal = proposal.descriptor();
+            let places = || proposal.places.iter().filter(|place| place.side == Side::Server);
             // Something else may stand where it belongs.
             let is_taken = |place: &CapabilityPlace| {
                 at(servers, place.path).is_some_and(|value| (place.is_ours)(&value) || at(own, place.path).is_some())
             };
             if places().any(is_taken) {
-                taken(room.name);
-                self.left_out.insert(room.name);
+                taken(proposal.name);
+                self.left_out.insert(proposal.name);
                 return false;
             }
             let before = declared.len();
@@ -82,25 +82,25 @@ impl EmbeddedServer {
     }
 
     /// Whether a room takes part.
-    pub fn is_on(&self, room: &str) -> bool {
-        self.on.iter().any(|known| known.descriptor().name == room)
+    pub fn is_on(&self, proposal: &str) -> bool {
+        self.on.iter().any(|known| known.descriptor().name == proposal)
     }
 
     /// Whether this method is one of the rooms that take part.
     pub fn takes_method(&self, method: &str) -> bool {
-        self.on.iter().any(|room| room.descriptor().methods.iter().any(|spec| spec.name == method))
+        self.on.iter().any(|proposal| proposal.descriptor().methods.iter().any(|spec| spec.name == method))
     }
 
     /// Whether this tool is.
     pub fn takes_tool(&self, tool: &str) -> bool {
-        !self.withdrawn.contains(tool) && self.on.iter().any(|room| room.descriptor().tools.contains(&tool))
+        !self.withdrawn.contains(tool) && self.on.iter().any(|proposal| proposal.descriptor().tools.contains(&tool))
     }
 
     /// The tools of the rooms that take part, as `tools/list` shows them.
     pub fn tools(&self) -> Vec<Value> {
         let mut all = Vec::new();
-        for room in &self.on {
-            if let Some(side) = room.server_side() {
+        for proposal in &self.on {
+            if let Some(side) = proposal.server_side() {
                 side.list_tools(&mut all);
             }
         }
@@ -114,7 +114,7 @@ impl EmbeddedServer {
     }
 
     /// Hears a message of the client's.
-    pub fn hear(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
+    pub fn receive(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
         let outputs = self.server.receive(now, message);
         self.given(outputs, ids)
     }
@@ -125,12 +125,12 @@ impl EmbeddedServer {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
         let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
         answer["id"] = own.into();
-        self.hear(now, answer.to_string().as_bytes(), ids)
+        self.receive(now, answer.to_string().as_bytes(), ids)
     }
 
     /// Sends something, if it may; nothing where the server has its room itself.
     pub fn fire(&mut self, now: Duration, fired: &Fired, ids: &mut Ids) -> Vec<Output> {
-        if room_of(fired.kind()).is_some_and(|room| self.left_out.contains(room)) {
+        if proposal_of(fired.kind()).is_some_and(|proposal| self.left_out.contains(proposal)) {
             return Vec::new();
         }
         let outputs = self.server.fire(now, fired);
@@ -150,7 +150,7 @@ impl EmbeddedServer {
 
     fn given(&mut self, outputs: Vec<server::Output>, ids: &mut Ids) -> Vec<Output> {
         let mut given: Vec<Output> = outputs.into_iter().filter_map(|output| self.one(output, ids)).collect();
-        while self.lent.len() > MOST_OPEN && self.lent.pop_first().is_some() {
+        while self.lent.len() > MAX_OPEN && self.lent.pop_first().is_some() {
             given.push(forgotten("the client does not answer"));
         }
         given
@@ -174,7 +174,7 @@ impl EmbeddedServer {
     }
 
     fn once(&mut self, text: String) -> Option<Output> {
-        let is_new = self.told.len() < MOST_TOLD && self.told.insert(text.clone());
+        let is_new = self.reported.len() < MAX_REPORTED && self.reported.insert(text.clone());
         is_new.then_some(Output::Tell(text))
     }
 

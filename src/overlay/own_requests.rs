@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long an answer of the server's is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const GRACE_PERIOD: Duration = Duration::from_secs(30);
 
 /// What something was asked for.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Asking(BTreeMap<u64, (Duration, Purpose)>);
 impl Asking {
     /// One goes out.
     pub fn open(&mut self, now: Duration, number: u64, purpose: Purpose) {
-        self.0.insert(number, (now + PATIENCE, purpose));
+        self.0.insert(number, (now + GRACE_PERIOD, purpose));
     }
 
     /// One is answered.

@@ -32,7 +32,7 @@ pub struct Plan {
     /// What is sent when.
     pub rules: Vec<Rule>,
     /// The rooms that take part, in the registry's order.
-    pub rooms: Vec<&'static str>,
+    pub proposals: Vec<&'static str>,
     /// How they are set.
     pub settings: BTreeMap<String, Value>,
     /// Tools of the server that are named, each with where.
@@ -230,7 +230,7 @@ impl Plan {
             name: if self.name.is_empty() { "mcpreel-overlay".to_owned() } else { self.name.clone() },
             seed,
             wall_base_ns,
-            declare: self.rooms.iter().map(|room| (*room).to_owned()).collect(),
+            declare: self.proposals.iter().map(|proposal| (*proposal).to_owned()).collect(),
             settings: self.settings.clone(),
             memory: false,
             ..Config::default()
@@ -239,9 +239,9 @@ impl Plan {
 }
 
 /// The name of the room that sends what has this kind.
-pub fn room_of(kind: &str) -> Option<&'static str> {
-    let fires = |room: &&&'static dyn Proposal| {
-        room.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
+pub fn proposal_of(kind: &str) -> Option<&'static str> {
+    let fires = |proposal: &&&'static dyn Proposal| {
+        proposal.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
     };
-    REGISTRY.iter().find(fires).map(|room| room.descriptor().name)
+    REGISTRY.iter().find(fires).map(|proposal| proposal.descriptor().name)
 }

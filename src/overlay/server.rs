@@ -20,7 +20,7 @@ impl Overlay {
                         let result = envelope.result.map(|result| value(Some(result)));
                         let result = result.ok_or_else(|| value(envelope.error));
                         out.push(Output::Taken(TO_CLIENT, message));
-                        self.heard(number, result, &mut out);
+                        self.received(number, result, &mut out);
                     }
                     None => {
                         // What is changed stands in the reel as text.
@@ -91,12 +91,12 @@ impl Overlay {
 
     /// The answer to `initialize` with what is declared beside; `None` where that is nothing.
     fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
-        let taken = |room: &'static str| {
+        let taken = |proposal: &'static str| {
             out.push(Output::Tell(format!(
-                "the server declares {room} itself; what the overlay says of it is left out"
+                "the server declares {proposal} itself; what the overlay says of it is left out"
             )));
         };
-        let declared = self.guest.declare(&self.declared, servers, taken);
+        let declared = self.embedded_server.declare(&self.declared, servers, taken);
         let mut changed = message.to_vec();
         let mut put = |path: &[&str], value: &Value| {
             let place = [&["result", "capabilities"], path].concat();
@@ -114,14 +114,14 @@ impl Overlay {
         if self.listing.is_ours_alone {
             put(&["tools"], &json!({}));
         }
-        for room in self.plan.rooms.iter().filter(|room| !self.guest.is_on(room)) {
-            out.push(Output::Fact(json!({"report": "not_declared", "proposal": room})));
+        for proposal in self.plan.proposals.iter().filter(|proposal| !self.embedded_server.is_on(proposal)) {
+            out.push(Output::Fact(json!({"report": "not_declared", "proposal": proposal})));
         }
         (changed != message).then_some(changed)
     }
 
     /// The server, or nobody, answers a request of the overlay's own.
-    pub(super) fn heard(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
+    pub(super) fn received(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
         if let Some(purpose) = self.asking.close(number) {
             self.concluded(purpose, result, out);
         }

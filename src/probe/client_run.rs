@@ -188,33 +188,33 @@ pub struct ClientKnowledge {
 
 impl ClientKnowledge {
     /// Where the client declares a room's proposal itself.
-    pub fn place(&self, room: &str) -> Option<String> {
-        let room = proposals::by_name(room)?;
-        self.declares.find(room.descriptor(), Side::Client).map(|(place, _)| place.path.join("."))
+    pub fn place(&self, proposal: &str) -> Option<String> {
+        let proposal = proposals::by_name(proposal)?;
+        self.declares.find(proposal.descriptor(), Side::Client).map(|(place, _)| place.path.join("."))
     }
 
     /// What the client used of a room's.
-    pub fn used(&self, room: &str) -> BTreeMap<String, u64> {
-        self.used.get(room).cloned().unwrap_or_default()
+    pub fn used(&self, proposal: &str) -> BTreeMap<String, u64> {
+        self.used.get(proposal).cloned().unwrap_or_default()
     }
 
     fn meet(&mut self, envelope: &Envelope<'_>) {
         let Some(method) = envelope.method.as_deref() else { return };
         let params = content(envelope);
         if method == "initialize" {
-            let told = |name: &str| params["clientInfo"][name].as_str().map(str::to_owned);
-            (self.client.name, self.client.version) = (told("name"), told("version"));
+            let reported = |name: &str| params["clientInfo"][name].as_str().map(str::to_owned);
+            (self.client.name, self.client.version) = (reported("name"), reported("version"));
             self.declares.client = params["capabilities"].clone();
             return;
         }
         let tool = params["name"].as_str().filter(|_| method == "tools/call");
-        let is_used = |room: &&&dyn proposals::Proposal| {
-            let descriptor = room.descriptor();
+        let is_used = |proposal: &&&dyn proposals::Proposal| {
+            let descriptor = proposal.descriptor();
             let by_tool = tool.is_some_and(|tool| descriptor.tools.contains(&tool));
             by_tool || descriptor.methods.iter().any(|spec| spec.name == method)
         };
-        if let Some(room) = REGISTRY.iter().find(is_used) {
-            let used = self.used.entry(room.descriptor().name).or_default();
+        if let Some(proposal) = REGISTRY.iter().find(is_used) {
+            let used = self.used.entry(proposal.descriptor().name).or_default();
             *used.entry(tool.unwrap_or(method).to_owned()).or_default() += 1;
         }
     }

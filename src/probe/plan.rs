@@ -25,7 +25,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclarationPlace {
     /// The room's name.
-    pub room: &'static str,
+    pub proposal: &'static str,
     /// Member names below `capabilities`.
     pub path: &'static [&'static str],
     /// What stands there.
@@ -56,7 +56,7 @@ impl Form {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// The proposal's room; `None` for what no proposal has.
-    pub room: Option<&'static str>,
+    pub proposal: Option<&'static str>,
     /// Its method.
     pub method: String,
     /// As what it is sent.
@@ -76,38 +76,39 @@ impl Plan {
     /// What these rooms have. With no names, what all have, and what nobody knows.
     pub fn of(names: &[String]) -> Self {
         let mut plan = Self::default();
-        for room in
-            REGISTRY.iter().filter(|room| names.is_empty() || names.iter().any(|it| it == room.descriptor().name))
+        for proposal in REGISTRY
+            .iter()
+            .filter(|proposal| names.is_empty() || names.iter().any(|it| it == proposal.descriptor().name))
         {
-            let (descriptor, specimens) = (room.descriptor(), room.specimens());
+            let (descriptor, samples) = (proposal.descriptor(), proposal.samples());
             let name = descriptor.name;
-            if let Some(value) = specimens.capability {
+            if let Some(value) = samples.capability {
                 let places = descriptor.places.iter().filter(|place| place.side == Side::Server);
                 plan.places.extend(places.map(|place| DeclarationPlace {
-                    room: name,
+                    proposal: name,
                     path: place.path,
                     value: value.clone(),
                 }));
             }
-            for specimen in specimens.messages {
-                let kind = method_spec(&specimen.method).map_or(MethodKind::Notification, |spec| spec.kind);
+            for sample in samples.messages {
+                let kind = method_spec(&sample.method).map_or(MethodKind::Notification, |spec| spec.kind);
                 let forms: &[Form] = match kind {
                     MethodKind::Request => &[Form::Request],
                     MethodKind::Notification => &[Form::Notification],
                     MethodKind::Either => &[Form::Notification, Form::Request],
                 };
                 plan.probes.extend(forms.iter().map(|form| Probe {
-                    room: Some(name),
-                    method: specimen.method.clone(),
+                    proposal: Some(name),
+                    method: sample.method.clone(),
                     form: *form,
-                    params: specimen.params.clone(),
+                    params: sample.params.clone(),
                 }));
             }
         }
         if names.is_empty() {
             let unknown = [(UNKNOWN_NOTIFICATION, Form::Notification), (UNKNOWN_REQUEST, Form::Request)];
             plan.probes.extend(unknown.map(|(method, form)| Probe {
-                room: None,
+                proposal: None,
                 method: method.to_owned(),
                 form,
                 params: json!({}),

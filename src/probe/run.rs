@@ -73,7 +73,7 @@ pub struct ProbeRun {
     /// Those that were sent before the client ended, once, in a client that ends by itself.
     tried: BTreeSet<usize>,
     quiet: Option<Quiet>,
-    suspect: Option<Candidate>,
+    candidate: Option<Candidate>,
     /// Runs to come before messages are sent on.
     runs: VecDeque<Purpose>,
     run: Option<ClientRun>,
@@ -99,7 +99,7 @@ impl ProbeRun {
             outcomes,
             tried: BTreeSet::new(),
             quiet: None,
-            suspect: None,
+            candidate: None,
             runs: VecDeque::new(),
             run: None,
             starts: 0,
@@ -132,7 +132,7 @@ impl ProbeRun {
         self.newest = self.newest.max(stream);
         let Some(run) = self.run.as_mut().filter(|run| stream > run.after) else { return Vec::new() };
         let news = run.read(stream, direction, bytes, &mut self.known);
-        news.into_iter().flat_map(|news| self.hear(now, news)).collect()
+        news.into_iter().flat_map(|news| self.receive(now, news)).collect()
     }
 
     /// A session was closed.
@@ -189,7 +189,7 @@ impl ProbeRun {
     ///
     /// # Errors
     /// The client never got so far that there is something to tell.
-    pub fn survey(&self) -> Result<ProbeReport, ClientFailure> {
+    pub fn probe_report(&self) -> Result<ProbeReport, ClientFailure> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -198,15 +198,15 @@ impl ProbeRun {
             outcome.clone().unwrap_or_else(|| TrialOutcome::Untried { why: why() })
         };
         let declared = |(place, outcome): (&super::DeclarationPlace, &Option<TrialOutcome>)| Declared {
-            proposal: place.room,
+            proposal: place.proposal,
             place: place.name(),
             stock_sdks: stock_sdks(place.path),
-            client_place: self.known.place(place.room),
-            used: self.known.used(place.room),
+            client_place: self.known.place(place.proposal),
+            used: self.known.used(place.proposal),
             outcome: untried(outcome),
         };
         let sent = |(probe, outcome): (&super::Probe, &Option<TrialOutcome>)| SentSample {
-            proposal: probe.room,
+            proposal: probe.proposal,
             method: probe.method.clone(),
             form: probe.form,
             outcome: untried(outcome),
@@ -219,7 +219,7 @@ impl ProbeRun {
         })
     }
 
-    fn hear(&mut self, now: Duration, news: RunEvent) -> Vec<Order> {
+    fn receive(&mut self, now: Duration, news: RunEvent) -> Vec<Order> {
         let Some(run) = &self.run else { return Vec::new() };
         match (run.step, news) {
             (Step::Baseline, RunEvent::Pong) => {
@@ -249,7 +249,7 @@ impl ProbeRun {
             let message = content["message"].as_str().unwrap_or_default().to_owned();
             return TrialOutcome::Refused { code, means: proposals::error_name(&probe.method, code), message, late };
         }
-        let deviations = match probe.room {
+        let deviations = match probe.proposal {
             Some(_) => proposals::deviations(&probe.method, false, content),
             None => vec!["there is no such method, and it was answered".to_owned()],
         };
@@ -332,7 +332,7 @@ impl ProbeRun {
             (Purpose::Quiet(_), _) => self.quiet = Some(Quiet::Ends(age, end)),
             (Purpose::Declaring(places), _) => self.declared(&places, &end),
             (Purpose::Probing, Step::Leaving(Some(probe))) => {
-                self.suspect = Some(Candidate { probe, end, age });
+                self.candidate = Some(Candidate { probe, end, age });
             }
             (Purpose::Probing, _) => self.idle += 1,
         }
@@ -413,20 +413,20 @@ impl ProbeRun {
             Purpose::Probing | Purpose::Quiet(_) => (0..self.places.len()).filter(is_sound).collect(),
         };
         // A room takes part where all of its places are declared: it declares some by itself.
-        let all = |room: &str| {
-            let mut its = self.plan.places.iter().enumerate().filter(|(_, place)| place.room == room);
+        let all = |proposal: &str| {
+            let mut its = self.plan.places.iter().enumerate().filter(|(_, place)| place.proposal == proposal);
             its.all(|(index, _)| places.contains(&index))
         };
-        let rooms = self.plan.places.iter().map(|place| place.room).filter(|room| all(room));
-        let rooms = rooms.map(str::to_owned).collect();
+        let proposals = self.plan.places.iter().map(|place| place.proposal).filter(|proposal| all(proposal));
+        let proposals = proposals.map(str::to_owned).collect();
         let declared = places.iter().map(|place| self.plan.places[*place].declaration()).collect();
         self.run = Some(ClientRun::new(purpose, now + self.settings.connect, self.newest));
-        Order::Start(declared, rooms)
+        Order::Start(declared, proposals)
     }
 
     /// Was it the message, or does the client end by itself? Where that is not known, a quiet run is next.
     fn weigh(&mut self) {
-        let Some(Candidate { probe, end, age }) = self.suspect.take() else { return };
+        let Some(Candidate { probe, end, age }) = self.candidate.take() else { return };
         let outcome = match &self.quiet {
             Some(Quiet::Stays(limit)) if *limit >= age => TrialOutcome::Broke(end),
             Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => TrialOutcome::Broke(end),
@@ -441,7 +441,7 @@ impl ProbeRun {
             // There is no start left to look at it alone.
             _ if self.starts > self.settings.restarts => TrialOutcome::Broke(end),
             _ => {
-                self.suspect = Some(Candidate { probe, end, age });
+                self.candidate = Some(Candidate { probe, end, age });
                 self.runs.push_back(Purpose::Quiet(age + MARGIN));
                 return;
             }

@@ -35,9 +35,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// The first argument by which a keeper is asked for, below a guard.
-const GUARD: &str = "__guard";
+const WATCHDOG: &str = "__guard";
 /// The first argument by which a guard asks for the keeper itself.
-const KEEPER: &str = "__keep";
+const SUPERVISOR: &str = "__keep";
 /// The first argument by which a process is asked for that becomes the command.
 const COMMAND: &str = "__kept";
 /// How long a command that was asked to end may take for that.
@@ -57,7 +57,7 @@ pub struct ExitReport {
     pub late: bool,
     /// The keeper was told to end it.
     #[serde(default)]
-    pub told: bool,
+    pub reported: bool,
     /// How many other processes of it were still there, and were ended.
     #[serde(default)]
     pub left: u64,
@@ -94,9 +94,9 @@ impl ProcessReach {
 ///
 /// # Errors
 /// This program cannot be found.
-pub fn keeper(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
+pub fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
     let mut command = Command::new(this_program()?);
-    command.arg(GUARD).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
+    command.arg(WATCHDOG).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
     // What ends its starter's terminal is not for it: it ends by itself.
     command.process_group(0);
@@ -138,17 +138,17 @@ pub fn is_kept(process: i32) -> Option<bool> {
         return None;
     }
     let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
-    let is_keeper = |line: Vec<u8>| {
+    let is_supervisor = |line: Vec<u8>| {
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
         let reach = match word(1) {
-            asked if asked == GUARD.as_bytes() || asked == KEEPER.as_bytes() => word(4),
+            asked if asked == WATCHDOG.as_bytes() || asked == SUPERVISOR.as_bytes() => word(4),
             asked if asked == COMMAND.as_bytes() => word(2),
             _ => return false,
         };
         reach == ProcessReach::Own.word().as_bytes()
     };
-    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_keeper))
+    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_supervisor))
 }
 
 /// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
@@ -161,26 +161,26 @@ pub fn keep_if_asked() -> Option<ExitCode> {
         return Some(become_command(&argv, reach));
     }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
-    let kept = if asked == GUARD {
+    let kept = if asked == WATCHDOG {
         // What the keeper tells is all that there is to tell.
         guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| ExitReport::unstarted(&error))
-    } else if asked == KEEPER {
+    } else if asked == SUPERVISOR {
         let (parent, limit, reach) = (number(args.next())?, number(args.next())?, ProcessReach::read(args.next())?);
         let (limit, argv) = (Duration::from_millis(limit), args.collect::<Vec<_>>());
         Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| ExitReport::unstarted(&error)))
     } else {
         return None;
     };
-    if let Some(told) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
+    if let Some(reported) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
         // Who does not listen any more does not care.
-        let _ = writeln!(io::stdout(), "{told}");
+        let _ = writeln!(io::stdout(), "{reported}");
     }
     Some(ExitCode::SUCCESS)
 }
 
 impl ExitReport {
     fn unstarted(error: &io::Error) -> Self {
-        Self { code: None, signal: None, late: false, told: false, left: 0, unstarted: Some(error_chain(error)) }
+        Self { code: None, signal: None, late: false, reported: false, left: 0, unstarted: Some(error_chain(error)) }
     }
 }
 
@@ -190,9 +190,9 @@ impl ExitReport {
 fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     let children = File::open("/proc/thread-self/children")
         .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
-    let (told, tells) = UnixStream::pair()?;
+    let (reported, reports) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
-        signal_hook::low_level::pipe::register(signal, tells.try_clone()?)?;
+        signal_hook::low_level::pipe::register(signal, reports.try_clone()?)?;
     }
     set_child_subreaper(Some(getpid()))?;
     renounce();
@@ -201,28 +201,28 @@ fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("whoever started it is gone"));
     }
-    Ok((told, children))
+    Ok((reported, children))
 }
 
 /// Has a keeper do it, and ends what is left where that one did not.
 fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
-    let (told, children) = settle(parent)?;
+    let (reported, children) = settle(parent)?;
     let mut command = Command::new(this_program()?);
-    command.arg(KEEPER).arg(std::process::id().to_string()).args(words).process_group(0);
-    let (keeper, alive) = watched(&command.spawn()?)?;
-    if !is_over(&alive, Some(&told), Duration::MAX) {
-        let _ = kill_process(keeper, Signal::TERM);
+    command.arg(SUPERVISOR).arg(std::process::id().to_string()).args(words).process_group(0);
+    let (supervisor, alive) = watched(&command.spawn()?)?;
+    if !is_over(&alive, Some(&reported), Duration::MAX) {
+        let _ = kill_process(supervisor, Signal::TERM);
         is_over(&alive, None, GRACE * 5);
     }
-    let _ = end_all(keeper, &children);
+    let _ = end_all(supervisor, &children);
     Ok(())
 }
 
 fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) -> io::Result<ExitReport> {
-    let (told, children) = settle(parent)?;
+    let (reported, children) = settle(parent)?;
     let (child, alive) = start(argv, reach)?;
-    let late = !is_over(&alive, Some(&told), limit);
-    let told = late && is_readable(&told);
+    let late = !is_over(&alive, Some(&reported), limit);
+    let reported = late && is_readable(&reported);
     if late {
         let _ = kill_process_group(child, Signal::TERM);
         is_over(&alive, None, GRACE);
@@ -230,7 +230,7 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) ->
     let (status, left) = end_all(child, &children)?;
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
-    Ok(ExitReport { code, signal, late: late && !told, told, left, unstarted: None })
+    Ok(ExitReport { code, signal, late: late && !reported, reported, left, unstarted: None })
 }
 
 /// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
@@ -261,8 +261,8 @@ fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
 /// of it that is in the command's domain could be sent signals, which end the whole process.
 fn become_command(argv: &[OsString], reach: ProcessReach) -> ExitCode {
     // Closes with the exec.
-    let Ok(tells) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
-    let _ = File::from(tells).write_all(error_chain(&exec(argv, reach)).as_bytes());
+    let Ok(reports) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let _ = File::from(reports).write_all(error_chain(&exec(argv, reach)).as_bytes());
     ExitCode::FAILURE
 }
 
@@ -292,14 +292,14 @@ fn renounce() {
 }
 
 /// Waits for a process to end; `false` where the time is over before, or somebody tells us to end it.
-fn is_over(alive: &OwnedFd, told: Option<&UnixStream>, limit: Duration) -> bool {
+fn is_over(alive: &OwnedFd, reported: Option<&UnixStream>, limit: Duration) -> bool {
     let began = Instant::now();
     loop {
         let rest = limit.saturating_sub(began.elapsed());
         let rest =
             Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
         let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
-        fds.extend(told.map(|told| PollFd::new(told, PollFlags::IN)));
+        fds.extend(reported.map(|reported| PollFd::new(reported, PollFlags::IN)));
         match poll(&mut fds, Some(&rest)) {
             Err(Errno::INTR) => {}
             Err(_) | Ok(0) => return false,
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_below_no_keeper_is_not_kept_and_of_who_is_gone_nobody_knows() {
+    fn who_is_below_no_supervisor_is_not_kept_and_of_who_is_gone_nobody_knows() {
         let own = i32::try_from(std::process::id()).expect("a process id");
         assert_eq!(is_kept(own), Some(false));
         assert_eq!(is_kept(0), Some(false), "of another namespace");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_below_a_keeper_is_kept_unless_it_may_reach_all() {
+    fn who_is_below_a_supervisor_is_kept_unless_it_may_reach_all() {
         let folder = tempfile::tempdir().expect("a folder");
         for (words, kept) in [
             (["__keep", "1", "1000", "own"], true),
@@ -383,8 +383,8 @@ mod tests {
             command.args(words).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().expect("started");
             let mut below = String::new();
-            let mut told = io::BufReader::new(child.stdout.take().expect("piped"));
-            io::BufRead::read_line(&mut told, &mut below).expect("it begins");
+            let mut reported = io::BufReader::new(child.stdout.take().expect("piped"));
+            io::BufRead::read_line(&mut reported, &mut below).expect("it begins");
             assert_eq!(is_kept(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
             drop(child.stdin.take());
             child.wait().expect("ended");

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 /// How many checkpoints of one connection are kept; more are counted.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 /// How many tries to go back to one checkpoint are kept, the latest.
-const MOST_TRIES: usize = 100;
+const MAX_TRIES: usize = 100;
 
 /// What a message tells of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl CheckpointTree {
 
     fn tried(&mut self, target: &str, rollback: Rollback) {
         if let Some(found) = self.get_or_add(target) {
-            if found.rollbacks.len() >= MOST_TRIES {
+            if found.rollbacks.len() >= MAX_TRIES {
                 found.rollbacks.remove(0);
             }
             found.rollbacks.push(rollback);
@@ -134,7 +134,7 @@ impl CheckpointTree {
     /// One that is spoken of, whether it was ever handed out or not.
     fn get_or_add(&mut self, name: &str) -> Option<&mut Checkpoint> {
         if !self.known.contains_key(name) {
-            if self.known.len() >= MOST {
+            if self.known.len() >= MAX {
                 self.left_out += 1;
                 return None;
             }
@@ -190,29 +190,29 @@ mod tests {
 
     #[test]
     fn branches_grow_where_one_went_back() {
-        let mut lineage = CheckpointTree::default();
+        let mut checkpoint_tree = CheckpointTree::default();
         let back = Step::Back { target: "a".into(), named: "a".into(), feature_set: None };
         let steps = [given("a", None), given("b", Some("a")), back, given("c", Some("a"))];
-        steps.into_iter().enumerate().for_each(|(seq, step)| lineage.take(step, seq as u64, 0));
-        assert_eq!(lineage.roots().collect::<Vec<_>>(), ["a"]);
-        let root = lineage.get("a").expect("known");
+        steps.into_iter().enumerate().for_each(|(seq, step)| checkpoint_tree.take(step, seq as u64, 0));
+        assert_eq!(checkpoint_tree.roots().collect::<Vec<_>>(), ["a"]);
+        let root = checkpoint_tree.get("a").expect("known");
         assert_eq!((root.children.as_slice(), root.rollbacks[0].seq), (&["b".to_owned(), "c".to_owned()][..], 2));
-        assert_eq!(lineage.current.as_deref(), Some("c"));
+        assert_eq!(checkpoint_tree.current.as_deref(), Some("c"));
     }
 
     #[test]
     fn what_is_only_spoken_of_stands_there_too_and_no_circle_is_drawn() {
-        let mut lineage = CheckpointTree::default();
-        lineage.take(given("b", Some("a")), 1, 0);
-        lineage.take(given("a", Some("b")), 2, 0);
-        lineage.take(given("c", Some("c")), 3, 0);
-        lineage.take(given("b", None), 4, 0);
-        lineage.take(Step::Gone { target: "old".into() }, 5, 0);
+        let mut checkpoint_tree = CheckpointTree::default();
+        checkpoint_tree.take(given("b", Some("a")), 1, 0);
+        checkpoint_tree.take(given("a", Some("b")), 2, 0);
+        checkpoint_tree.take(given("c", Some("c")), 3, 0);
+        checkpoint_tree.take(given("b", None), 4, 0);
+        checkpoint_tree.take(Step::Gone { target: "old".into() }, 5, 0);
         let named = Step::Back { target: "b".into(), named: "b2".into(), feature_set: None };
-        lineage.take(named, 6, 0);
-        assert_eq!(lineage.roots().collect::<Vec<_>>(), ["a", "c", "old"]);
-        assert_eq!(lineage.get("b").map(|found| found.children.clone()), Some(vec!["b2".to_owned()]));
-        assert_eq!(lineage.get("old").and_then(|found| found.gone), Some(5));
-        assert_eq!(lineage.all().count(), 5);
+        checkpoint_tree.take(named, 6, 0);
+        assert_eq!(checkpoint_tree.roots().collect::<Vec<_>>(), ["a", "c", "old"]);
+        assert_eq!(checkpoint_tree.get("b").map(|found| found.children.clone()), Some(vec!["b2".to_owned()]));
+        assert_eq!(checkpoint_tree.get("old").and_then(|found| found.gone), Some(5));
+        assert_eq!(checkpoint_tree.all().count(), 5);
     }
 }

@@ -77,8 +77,8 @@ impl Proposal for Conversation {
         Box::<rules::ConversationObserver>::default()
     }
 
-    fn knobs(&self) -> &'static [Setting] {
-        host::side::KNOBS
+    fn settings(&self) -> &'static [Setting] {
+        host::side::SETTINGS
     }
 
     fn slots(&self) -> &'static [Slot] {
@@ -111,7 +111,7 @@ impl Proposal for Conversation {
         }
     }
 
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::read(include_str!("conversation/samples.json"))
     }
 
@@ -119,9 +119,9 @@ impl Proposal for Conversation {
         Some(Box::<server::ConversationServerSide>::default())
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
         // What the user sent was more than text, and the host passed it on as it was (AMB-A5).
-        let parts = misfit.place == "/content" && value["content"].is_array();
+        let parts = violation.place == "/content" && value["content"].is_array();
         match definition {
             "conversation/userMessage:params" if parts => Exemption::Instead(&rules::NOT_TEXT),
             _ => Exemption::None,

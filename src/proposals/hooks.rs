@@ -44,8 +44,8 @@ impl Proposal for Hooks {
     /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
     fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
 
-    fn knobs(&self) -> &'static [Setting] {
-        host::KNOBS
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
     }
 
     fn slots(&self) -> &'static [Slot] {
@@ -64,7 +64,7 @@ impl Proposal for Hooks {
         Box::<rules::HooksObserver>::default()
     }
 
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::read(include_str!("hooks/samples.json"))
     }
 
@@ -72,10 +72,10 @@ impl Proposal for Hooks {
         Some(Box::<server::HooksServerSide>::default())
     }
 
-    fn excuse(&self, _definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
+    fn exemption(&self, _definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
         // A newer peer may know more events; such an entry is passed over (AMB-D11).
-        let listed = misfit.place.starts_with("/supported_events/") || misfit.place.ends_with("/event");
-        match value.pointer(&misfit.place) {
+        let listed = violation.place.starts_with("/supported_events/") || violation.place.ends_with("/event");
+        match value.pointer(&violation.place) {
             Some(Value::String(_)) if listed => Exemption::Instead(&rules::UNKNOWN_EVENT),
             _ => Exemption::None,
         }

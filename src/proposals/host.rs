@@ -261,7 +261,7 @@ pub enum RequestOutcome<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEvent {
     /// The room that tells it; `host` for the host itself.
-    pub room: &'static str,
+    pub proposal: &'static str,
     /// What happened: a stable name.
     pub what: &'static str,
     /// About which server.
@@ -339,26 +339,26 @@ pub struct HostCx<'a> {
     pub session: &'a str,
     /// The model behind the host.
     pub model: &'a ModelView,
-    room: &'static str,
+    proposal: &'static str,
     tokens: &'a mut u64,
-    wishes: &'a mut Vec<Effect>,
+    effects: &'a mut Vec<Effect>,
 }
 
 impl<'a> HostCx<'a> {
-    /// A context in which a room's wishes gather in `wishes`.
+    /// A context in which a room's wishes gather in `effects`.
     pub fn new(
         now: Duration,
         turn: u64,
         servers: &'a [ServerView],
         (project, session, model): (&'a str, &'a str, &'a ModelView),
-        (tokens, wishes): (&'a mut u64, &'a mut Vec<Effect>),
+        (tokens, effects): (&'a mut u64, &'a mut Vec<Effect>),
     ) -> Self {
-        Self { now, turn, servers, project, session, model, room: "host", tokens, wishes }
+        Self { now, turn, servers, project, session, model, proposal: "host", tokens, effects }
     }
 
     /// The same for one room, whose name its facts bear.
-    pub fn of(&mut self, room: &'static str) -> &mut Self {
-        self.room = room;
+    pub fn of(&mut self, proposal: &'static str) -> &mut Self {
+        self.proposal = proposal;
         self
     }
 
@@ -376,52 +376,52 @@ impl<'a> HostCx<'a> {
     pub fn request(&mut self, server: ServerId, method: &str, params: Value, timeout: Duration) -> u64 {
         *self.tokens += 1;
         let (token, method) = (*self.tokens, method.to_owned());
-        self.wishes.push(Effect::Request { token, server, method, params, timeout });
+        self.effects.push(Effect::Request { token, server, method, params, timeout });
         token
     }
 
     /// Notifies a server.
     pub fn notify(&mut self, server: ServerId, method: &str, params: Value) {
-        self.wishes.push(Effect::Notify { server, method: method.to_owned(), params });
+        self.effects.push(Effect::Notify { server, method: method.to_owned(), params });
     }
 
     /// Answers a server's request, by its id as it stood.
     pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refusal>) {
-        self.wishes.push(Effect::Respond { server, id: id.to_vec(), answer });
+        self.effects.push(Effect::Respond { server, id: id.to_vec(), answer });
     }
 
     /// Asks the model on a server's account; pieces and end name the token that this gives.
     pub fn infer(&mut self, inference: Inference) -> u64 {
         *self.tokens += 1;
         let token = *self.tokens;
-        self.wishes.push(Effect::Infer(Inference { token, ..inference }));
+        self.effects.push(Effect::Infer(Inference { token, ..inference }));
         token
     }
 
     /// Begins a turn without a user's message.
     pub fn wake(&mut self, server: ServerId, key: &str) {
-        self.wishes.push(Effect::Wake { server, key: key.to_owned() });
+        self.effects.push(Effect::Wake { server, key: key.to_owned() });
     }
 
     /// Makes another answer of the model's; `Err` where none may be shown.
     pub fn rewrite(&mut self, answer: Result<String, String>) {
-        self.wishes.push(Effect::Rewrite(answer));
+        self.effects.push(Effect::Rewrite(answer));
     }
 
     /// The order that is being done has failed.
     pub fn fail(&mut self, why: impl Into<String>) {
-        self.wishes.push(Effect::Fail(why.into()));
+        self.effects.push(Effect::Fail(why.into()));
     }
 
     /// Puts text into the next prompt.
     pub fn inject(&mut self, injection: Injection) {
-        self.wishes.push(Effect::Inject(injection));
+        self.effects.push(Effect::Inject(injection));
     }
 
     /// Tells what happened.
-    pub fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
+    pub fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.wishes.push(Effect::Tell(HostEvent { room: self.room, what, server, text: text.into(), data }));
+        self.effects.push(Effect::Tell(HostEvent { proposal: self.proposal, what, server, text: text.into(), data }));
     }
 }
 

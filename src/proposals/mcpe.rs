@@ -127,7 +127,7 @@ impl Proposal for Mcpe {
         NEIGHBOURS.contains(&method)
     }
 
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::read(include_str!("mcpe/samples.json"))
     }
 
@@ -135,8 +135,8 @@ impl Proposal for Mcpe {
         Some(Box::<server::McpeServerSide>::default())
     }
 
-    fn knobs(&self) -> &'static [Setting] {
-        host::KNOBS
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
     }
 
     fn slots(&self) -> &'static [Slot] {
@@ -147,10 +147,10 @@ impl Proposal for Mcpe {
         Some(Box::new(host::McpeHostSide::new(policies)))
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
         // The proposal's own example leaves one of the four out.
         let stated = value["features"].as_object().is_some_and(|all| all.values().all(Value::is_boolean));
-        match (definition, misfit.place.as_str()) {
+        match (definition, violation.place.as_str()) {
             ("capability:server", "/features") if stated => Exemption::Instead(&rules::FEATURE_UNSTATED),
             _ => Exemption::None,
         }

@@ -2,8 +2,8 @@
 //! channels.
 
 mod audit;
+mod checkpoint_tree;
 pub mod host;
-mod lineage;
 pub mod push;
 mod rules;
 pub mod server;
@@ -102,8 +102,8 @@ impl Proposal for Mcpl {
         }
     }
 
-    fn knobs(&self) -> &'static [Setting] {
-        host::KNOBS
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
     }
 
     fn slots(&self) -> &'static [Slot] {
@@ -148,11 +148,11 @@ impl Proposal for Mcpl {
         audit::entries(method, params, end)
     }
 
-    fn lineage(&self, message: &Observed<'_>) -> Option<Step> {
-        lineage::step(message)
+    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<Step> {
+        checkpoint_tree::step(message)
     }
 
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::read(include_str!("mcpl/samples.json"))
     }
 
@@ -160,8 +160,8 @@ impl Proposal for Mcpl {
         Some(Box::<server::McplServerSide>::default())
     }
 
-    fn excuse(&self, definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
-        rules::excuse(definition, value, misfit)
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+        rules::exemption(definition, value, violation)
     }
 
     fn odd_refusal(&self, error: &Value) -> Vec<String> {

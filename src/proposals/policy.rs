@@ -188,29 +188,29 @@ impl Policies {
 
     /// Sets `ROOM.NAME` for one server, or for all.
     pub fn set(&mut self, server: Option<&str>, option: &str, value: &Value) -> Result<(), PolicyError> {
-        let found = option.split_once('.').and_then(|(room, name)| {
-            let (room, knobs) = self.known.iter().find(|(known, _)| *known == room)?;
-            Some((*room, knobs.iter().find(|knob| knob.name == name)?))
+        let found = option.split_once('.').and_then(|(proposal, name)| {
+            let (proposal, settings) = self.known.iter().find(|(known, _)| *known == proposal)?;
+            Some((*proposal, settings.iter().find(|setting| setting.name == name)?))
         });
-        let Some((room, knob)) = found else {
+        let Some((proposal, setting)) = found else {
             return Err(PolicyError::Unknown(option.to_owned(), self.similar(option)));
         };
-        if room == "host"
+        if proposal == "host"
             && let Some(server) = server
         {
             return Err(PolicyError::Shape(format!("{option} holds for the whole host, not for {server} alone")));
         }
         let refused = || PolicyError::Value {
             option: option.to_owned(),
-            expected: knob.kind.to_string(),
+            expected: setting.kind.to_string(),
             given: value.to_string(),
         };
-        let setting = read(knob.kind, value).ok_or_else(refused)?;
+        let chosen = read(setting.kind, value).ok_or_else(refused)?;
         let place = match server {
             None => &mut self.all,
             Some(server) => self.one.entry(server.to_owned()).or_default(),
         };
-        place.insert((room, knob.name), setting);
+        place.insert((proposal, setting.name), chosen);
         Ok(())
     }
 
@@ -222,43 +222,45 @@ impl Policies {
         };
         for (part, value) in object(file, "a policy")? {
             match part.as_str() {
-                "all" => self.read_rooms(None, &object(&value, "`all`")?)?,
+                "all" => self.read_proposals(None, &object(&value, "`all`")?)?,
                 "servers" => {
-                    for (server, rooms) in object(&value, "`servers`")? {
-                        self.read_rooms(Some(&server), &object(&rooms, &format!("the policy of {server}"))?)?;
+                    for (server, proposals) in object(&value, "`servers`")? {
+                        self.read_proposals(Some(&server), &object(&proposals, &format!("the policy of {server}"))?)?;
                     }
                 }
                 other => {
-                    let told = format!("a policy has `all` and `servers`, not {other:?}");
-                    return Err(PolicyError::Shape(told));
+                    let reported = format!("a policy has `all` and `servers`, not {other:?}");
+                    return Err(PolicyError::Shape(reported));
                 }
             }
         }
         Ok(())
     }
 
-    fn read_rooms(&mut self, server: Option<&str>, rooms: &Map<String, Value>) -> Result<(), PolicyError> {
-        for (room, options) in rooms {
+    fn read_proposals(&mut self, server: Option<&str>, proposals: &Map<String, Value>) -> Result<(), PolicyError> {
+        for (proposal, options) in proposals {
             let Some(options) = options.as_object() else {
-                return Err(PolicyError::Shape(format!("the options of {room} must be an object")));
+                return Err(PolicyError::Shape(format!("the options of {proposal} must be an object")));
             };
             for (name, value) in options {
-                self.set(server, &format!("{room}.{name}"), value)?;
+                self.set(server, &format!("{proposal}.{name}"), value)?;
             }
         }
         Ok(())
     }
 
     /// What holds for a room toward a server.
-    pub fn of(&self, room: &str, server: &str) -> Policy {
-        let Some((room, knobs)) = self.known.iter().find(|(known, _)| *known == room) else { return Policy::default() };
-        let one = self.one.get(server);
-        let value = |knob: &Setting| {
-            let key = (*room, knob.name);
-            let set = one.and_then(|one| one.get(&key)).or_else(|| self.all.get(&key)).cloned();
-            set.or_else(|| read(knob.kind, &Value::from(knob.default)))
+    pub fn of(&self, proposal: &str, server: &str) -> Policy {
+        let Some((proposal, settings)) = self.known.iter().find(|(known, _)| *known == proposal) else {
+            return Policy::default();
         };
-        Policy { values: knobs.iter().filter_map(|knob| Some((knob.name, value(knob)?))).collect() }
+        let one = self.one.get(server);
+        let value = |setting: &Setting| {
+            let key = (*proposal, setting.name);
+            let set = one.and_then(|one| one.get(&key)).or_else(|| self.all.get(&key)).cloned();
+            set.or_else(|| read(setting.kind, &Value::from(setting.default)))
+        };
+        Policy { values: settings.iter().filter_map(|setting| Some((setting.name, value(setting)?))).collect() }
     }
 
     /// The servers that have options of their own.
@@ -267,12 +269,13 @@ impl Policies {
     }
 
     fn similar(&self, option: &str) -> String {
-        let room = option.split('.').next().unwrap_or_default();
-        let names =
-            |(room, knobs): &Settings| knobs.iter().map(|knob| format!("{room}.{}", knob.name)).collect::<Vec<_>>();
-        let same: Vec<String> = self.known.iter().filter(|(known, _)| *known == room).flat_map(names).collect();
-        let rooms = || self.known.iter().map(|(room, _)| format!("{room}.…")).collect::<Vec<_>>();
-        if same.is_empty() { rooms().join(", ") } else { same.join(", ") }
+        let proposal = option.split('.').next().unwrap_or_default();
+        let names = |(proposal, settings): &Settings| {
+            settings.iter().map(|setting| format!("{proposal}.{}", setting.name)).collect::<Vec<_>>()
+        };
+        let same: Vec<String> = self.known.iter().filter(|(known, _)| *known == proposal).flat_map(names).collect();
+        let proposals = || self.known.iter().map(|(proposal, _)| format!("{proposal}.…")).collect::<Vec<_>>();
+        if same.is_empty() { proposals().join(", ") } else { same.join(", ") }
     }
 }
 
@@ -355,7 +358,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const KNOBS: &[Setting] = &[
+    const SETTINGS: &[Setting] = &[
         Setting { name: "deadline", kind: SettingKind::Time, default: "500ms", text: "", source: "" },
         Setting { name: "most", kind: SettingKind::Bytes, default: "16k", text: "", source: "" },
         Setting { name: "how", kind: SettingKind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
@@ -366,7 +369,7 @@ mod tests {
 
     #[test]
     fn what_is_set_for_a_server_beats_what_is_set_for_all_beats_the_default() {
-        let mut policies = Policies::new([("room", KNOBS)]);
+        let mut policies = Policies::new([("room", SETTINGS)]);
         let file = json!({"all": {"room": {"deadline": "2s", "how": "never"}},
             "servers": {"mem": {"room": {"deadline": "none", "most": 12, "on": false}}}});
         policies.read(&file).expect("fits");
@@ -377,8 +380,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_option_or_no_value_is_told_with_what_would_be() {
-        let mut policies = Policies::new([("room", KNOBS)]);
+    fn what_is_no_option_or_no_value_is_reported_with_what_would_be() {
+        let mut policies = Policies::new([("room", SETTINGS)]);
         let unknown = policies.set(None, "room.dedline", &json!("1s")).expect_err("unknown").to_string();
         assert!(unknown.contains("room.deadline, room.most"), "{unknown}");
         let wrong = policies.set(None, "room.how", &json!("maybe")).expect_err("no choice").to_string();
@@ -397,7 +400,7 @@ mod tests {
     #[test]
     fn json_among_words_keeps_its_commas() {
         let filter = r#"{"eventTypes":["a.*"],"tags":["t"]}"#;
-        let mut policies = Policies::new([("room", KNOBS)]);
+        let mut policies = Policies::new([("room", SETTINGS)]);
         for (value, words) in [
             (json!("a, b"), vec!["a", "b"]),
             (json!(filter), vec![filter]),
@@ -414,9 +417,9 @@ mod tests {
 
     #[test]
     fn every_default_can_be_read() {
-        for room in super::super::REGISTRY {
-            for knob in room.knobs() {
-                assert!(read(knob.kind, &Value::from(knob.default)).is_some(), "{}", knob.name);
+        for proposal in super::super::REGISTRY {
+            for setting in proposal.settings() {
+                assert!(read(setting.kind, &Value::from(setting.default)).is_some(), "{}", setting.name);
             }
         }
     }

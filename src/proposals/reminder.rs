@@ -75,8 +75,8 @@ impl Proposal for Reminder {
         }
     }
 
-    fn knobs(&self) -> &'static [Setting] {
-        host::KNOBS
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
     }
 
     fn slots(&self) -> &'static [Slot] {
@@ -105,7 +105,7 @@ impl Proposal for Reminder {
         text.into_iter().chain(fact).collect()
     }
 
-    fn specimens(&self) -> Samples {
+    fn samples(&self) -> Samples {
         Samples::read(include_str!("reminder/samples.json"))
     }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A room's specimens, as they stand in its `specimens.json`.
+/// A room's specimens, as they stand in its `samples.json`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Samples {
     /// A server's declaration, which fits at each of the proposal's places.
@@ -36,24 +36,24 @@ mod tests {
     use crate::protocol::Sender;
 
     #[test]
-    fn each_room_has_one_of_all_that_a_server_may_say_and_they_fit() {
-        for room in REGISTRY {
-            let (descriptor, specimens) = (room.descriptor(), room.specimens());
+    fn each_proposal_has_one_of_all_that_a_server_may_say_and_they_fit() {
+        for proposal in REGISTRY {
+            let (descriptor, samples) = (proposal.descriptor(), proposal.samples());
             if descriptor.places.iter().any(|place| place.side == Side::Server) {
-                let declared = specimens.capability.expect("a declaration");
+                let declared = samples.capability.expect("a declaration");
                 assert_eq!(descriptor.schemas.check("capability:server", &declared), Some(vec![]));
                 let ours = descriptor.places.iter().filter(|place| place.side == Side::Server);
                 assert!(ours.into_iter().all(|place| (place.is_ours)(&declared)), "{}", descriptor.name);
             }
             for spec in descriptor.methods.iter().filter(|spec| spec.sender != Sender::Client) {
-                assert!(specimens.messages.iter().any(|it| it.method == spec.name), "no specimen of {}", spec.name);
+                assert!(samples.messages.iter().any(|it| it.method == spec.name), "no specimen of {}", spec.name);
             }
-            for specimen in &specimens.messages {
-                let misfits = descriptor.schemas.check(&format!("{}:params", specimen.method), &specimen.params);
-                let spec = crate::proposals::method_spec(&specimen.method).expect("a known method");
-                assert_ne!(spec.sender, Sender::Client, "{}", specimen.method);
+            for sample in &samples.messages {
+                let violations = descriptor.schemas.check(&format!("{}:params", sample.method), &sample.params);
+                let spec = crate::proposals::method_spec(&sample.method).expect("a known method");
+                assert_ne!(spec.sender, Sender::Client, "{}", sample.method);
                 let is_own = descriptor.methods.iter().any(|own| own.name == spec.name);
-                assert_eq!(misfits, is_own.then(Vec::new), "{}", specimen.method);
+                assert_eq!(violations, is_own.then(Vec::new), "{}", sample.method);
             }
         }
     }

@@ -163,9 +163,9 @@ pub trait ServerCx {
     fn awaits(&self, ticket: u64) -> bool;
     /// Answers a tool call that was taken over; nothing where it does not wait any more.
     fn settle(&mut self, ticket: u64, answer: Answer);
-    /// Has something done outside; what came of it comes to [`ServerSide::brought`] with this ticket. Only what was
+    /// Has something done outside; what came of it comes to [`ServerSide::completed`] with this ticket. Only what was
     /// permitted ([`ServerSide::permit`]).
-    fn send_out(&mut self, chore: HandlerJob) -> u64;
+    fn send_out(&mut self, job: HandlerJob) -> u64;
     /// Reports a fact: an object whose `report` names the kind. An integer `id` is that of a request of the server's.
     fn report(&mut self, fact: Value);
     /// Tells the host that a resource changed, if it watches it.
@@ -259,7 +259,7 @@ pub trait ServerSide: Send {
     fn forgo_memory(&mut self) {}
 
     /// Hears before all else what may be done outside.
-    fn permit(&mut self, _permits: &HandlerPolicy) {}
+    fn permit(&mut self, _handler_policy: &HandlerPolicy) {}
 
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;
@@ -300,7 +300,7 @@ pub trait ServerSide: Send {
     }
 
     /// Hears a notification; answers whether it is one that something is done about.
-    fn hear(&mut self, _method: &str, _params: &Value, _cx: &mut dyn ServerCx) -> bool {
+    fn receive(&mut self, _method: &str, _params: &Value, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 
@@ -315,7 +315,7 @@ pub trait ServerSide: Send {
     fn denied(&mut self, _method: &str, _about: &Value, _error: Option<&Value>, _cx: &mut dyn ServerCx) {}
 
     /// What came of something that was done outside; answers whether it was the room's.
-    fn brought(&mut self, _ticket: u64, _outcome: &JobOutcome, _cx: &mut dyn ServerCx) -> bool {
+    fn completed(&mut self, _ticket: u64, _outcome: &JobOutcome, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 

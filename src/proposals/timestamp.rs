@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_dates_and_nonsense_are_told_apart() {
+    fn instants_dates_and_nonsense_are_reported_apart() {
         for text in ["2026-01-23T10:30:00Z", "2026-01-23T10:30:00.123+02:00", "2026-01-23 10:30:00-05:00"] {
             assert!(matches!(read(text), Reading::Instant(_)), "{text}");
         }

@@ -54,7 +54,7 @@ impl SchemaSet {
         if validator.is_valid(value) {
             return Some(Vec::new());
         }
-        Some(validator.iter_errors(value).map(|error| misfit(&error)).collect())
+        Some(validator.iter_errors(value).map(|error| violation(&error)).collect())
     }
 
     fn validator(&self, name: &str) -> Option<Arc<Validator>> {
@@ -94,24 +94,24 @@ pub fn check_template(
             matches!(error.kind(), Kind::Type { .. } | Kind::Required { .. } | Kind::AdditionalProperties { .. });
         of_shape || !is_open(error.instance())
     };
-    Some(validator.iter_errors(template).filter(certain).map(|error| misfit(&error)).collect())
+    Some(validator.iter_errors(template).filter(certain).map(|error| violation(&error)).collect())
 }
 
-fn misfit(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
+fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
     SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
 }
 
 /// An error's text names the whole value; a reader needs only its beginning.
 fn shorten(text: &str) -> String {
-    const MOST: usize = 200;
-    if text.chars().count() <= MOST {
+    const MAX: usize = 200;
+    if text.chars().count() <= MAX {
         return text.to_owned();
     }
     let tail: String = {
         let all: Vec<char> = text.chars().collect();
-        all[all.len() - MOST / 2..].iter().collect()
+        all[all.len() - MAX / 2..].iter().collect()
     };
-    format!("{}…{tail}", text.chars().take(MOST / 2).collect::<String>())
+    format!("{}…{tail}", text.chars().take(MAX / 2).collect::<String>())
 }
 
 /// MCP's core methods, revisions 2024-11-05 to 2025-11-25.
@@ -144,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_names_its_place() {
+    fn a_violation_names_its_place() {
         let bad = json!({"name": 7, "arguments": {}});
-        let misfits = LEGACY.check("tools/call:params", &bad).expect("defined");
-        assert_eq!(misfits[0].place, "/name");
+        let violations = LEGACY.check("tools/call:params", &bad).expect("defined");
+        assert_eq!(violations[0].place, "/name");
         assert_eq!(LEGACY.check("tools/call:params", &json!({"name": "echo"})), Some(vec![]));
         assert_eq!(LEGACY.check("no/such:params", &bad), None);
     }

@@ -136,11 +136,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_in_order_are_the_stream_and_suspects_are_whole_lines(
+        fn pieces_in_order_are_the_stream_and_candidates_are_whole_lines(
             stream in any_stream(),
             cuts in prop::collection::vec((1usize..12, any::<bool>()), 1..8),
         ) {
-            let mut sieve = AnswerFilter::default();
+            let mut answer_filter = AnswerFilter::default();
             let (mut all, mut rest, mut turn) = (Vec::new(), &stream[..], cuts.iter().cycle());
             let mut take = |piece: StreamPiece<'_>| match piece {
                 StreamPiece::Pass(bytes) => all.extend_from_slice(bytes),
@@ -155,22 +155,22 @@ mod tests {
                 let (length, looks) = *turn.next().expect("a cycle");
                 let (chunk, after) = rest.split_at(length.min(rest.len()));
                 rest = after;
-                if looks { sieve.push(chunk, &mut take) } else { sieve.pass(chunk, &mut take) }
+                if looks { answer_filter.push(chunk, &mut take) } else { answer_filter.pass(chunk, &mut take) }
             }
-            sieve.finish(&mut take);
+            answer_filter.finish(&mut take);
             prop_assert_eq!(all, stream);
         }
 
         #[test]
-        fn every_answer_is_a_suspect_whatever_the_chunks(stream in any_stream(), length in 1usize..12) {
-            let mut sieve = AnswerFilter::default();
-            let mut suspects = Vec::new();
+        fn every_answer_is_a_candidate_whatever_the_chunks(stream in any_stream(), length in 1usize..12) {
+            let mut answer_filter = AnswerFilter::default();
+            let mut candidates = Vec::new();
             let mut take = |piece: StreamPiece<'_>| match piece {
-                StreamPiece::Suspect { payload, .. } => suspects.push(payload.to_vec()),
+                StreamPiece::Suspect { payload, .. } => candidates.push(payload.to_vec()),
                 StreamPiece::Pass(bytes) => assert!(!may_be_answer(bytes)),
             };
-            stream.chunks(length).for_each(|chunk| sieve.push(chunk, &mut take));
-            sieve.finish(&mut take);
+            stream.chunks(length).for_each(|chunk| answer_filter.push(chunk, &mut take));
+            answer_filter.finish(&mut take);
             let wanted: Vec<Vec<u8>> = stream
                 .split(|byte| *byte == b'\n')
                 .filter(|line| may_be_answer(line))
@@ -178,24 +178,24 @@ mod tests {
                 .collect();
             // A carriage return at the stream's very end belongs to no line end.
             let last_is_bare = !stream.ends_with(b"\n") && stream.ends_with(b"\r");
-            prop_assert!(suspects == wanted || last_is_bare);
+            prop_assert!(candidates == wanted || last_is_bare);
         }
     }
 
     #[test]
     fn a_line_that_does_not_end_is_not_held_for_ever() {
-        let mut sieve = AnswerFilter::default();
+        let mut answer_filter = AnswerFilter::default();
         let chunk = vec![b'x'; 1 << 20];
         let mut passed = 0;
         for _ in 0..65 {
-            sieve.push(&chunk, |piece| {
+            answer_filter.push(&chunk, |piece| {
                 if let StreamPiece::Pass(bytes) = piece {
                     passed += bytes.len();
                 }
             });
         }
         assert_eq!(passed, 65 << 20);
-        sieve.push(b"end mcpreel-\n{", |piece| assert_eq!(piece, StreamPiece::Pass(b"end mcpreel-\n")));
-        assert_eq!(sieve.held, b"{");
+        answer_filter.push(b"end mcpreel-\n{", |piece| assert_eq!(piece, StreamPiece::Pass(b"end mcpreel-\n")));
+        assert_eq!(answer_filter.held, b"{");
     }
 }

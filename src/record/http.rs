@@ -42,7 +42,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 const SESSION: &str = "mcp-session-id";
 
 /// So many sessions are remembered; the oldest is forgotten first.
-const MOST_SESSIONS: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// The numbers of a reel's streams and exchanges, for all that record into it.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ struct State {
 
 /// How many bytes of unfinished messages all exchanges may hold together (80 MiB); one that would hold more is recorded
 /// in fragments.
-const MOST_HELD: usize = 80 << 20;
+const MAX_HELD: usize = 80 << 20;
 /// What is shorter is not counted (1 MiB).
 const LONG: usize = 1 << 20;
 
@@ -130,7 +130,7 @@ struct Exchange {
     /// The endpoint that this exchange handed out.
     endpoint: Option<Endpoint>,
     /// Into its two directions, where they are made of messages.
-    inlets: [Option<Arc<InjectionQueue>>; 2],
+    injection_queues: [Option<Arc<InjectionQueue>>; 2],
 }
 
 impl Exchanges {
@@ -228,14 +228,14 @@ impl Exchanges {
                 }
             },
         };
-        let told = Head {
+        let reported = Head {
             what: "request",
             method: Some(head.method.as_str()),
             target: Some(redact::redact_target(target)),
             status: None,
             headers: Headers(&head.headers),
         };
-        self.transport(stream, number, Flags::toward(Direction::ClientToServer), &told);
+        self.transport(stream, number, Flags::toward(Direction::ClientToServer), &reported);
         let kind = text(head.headers.get(header::CONTENT_TYPE));
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         state.open.insert(
@@ -256,7 +256,7 @@ impl Exchanges {
                 request_over: false,
                 response_over: false,
                 endpoint: None,
-                inlets: [None, None],
+                injection_queues: [None, None],
             },
         );
         number
@@ -265,7 +265,7 @@ impl Exchanges {
     fn begin_response(&self, number: u32, head: &response::Parts) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
-        let told = Head {
+        let reported = Head {
             what: "response",
             method: None,
             target: None,
@@ -273,7 +273,7 @@ impl Exchanges {
             headers: Headers(&head.headers),
         };
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
-        self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &told);
+        self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &reported);
         exchange.is_answered = true;
         exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
         if let Some(session) = text(head.headers.get(SESSION))
@@ -323,8 +323,9 @@ impl Exchanges {
             (Some(decoder), Direction::ServerToClient) => match decoder.push(bytes) {
                 Ok(decoded) => Some(decoded),
                 Err(error) => {
-                    let told = json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
-                    self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &told);
+                    let reported =
+                        json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
+                    self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
                     (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false, None));
                     None
                 }
@@ -334,7 +335,7 @@ impl Exchanges {
         let bytes = decoded.as_deref().unwrap_or(bytes);
         let reading = exchange.reading(direction);
         reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
-        if reading.held() > LONG && reading.held() + state.held() > MOST_HELD {
+        if reading.held() > LONG && reading.held() + state.held() > MAX_HELD {
             reading.let_go(|piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
         }
         if let Some(endpoint) = endpoint {
@@ -342,7 +343,7 @@ impl Exchanges {
             state.connections.retain(|_, of| *of != stream);
             let endpoint = self.resolve(&exchange, &endpoint);
             if endpoint.leads_past {
-                self.tell_bypass(stream);
+                self.report_bypass(stream);
             }
             state.endpoints.insert(endpoint.target.clone(), stream);
             exchange.endpoint = Some(endpoint);
@@ -358,8 +359,8 @@ impl Exchanges {
             // That a client closes what it has heard enough of is how such streams end.
             let is_closed = exchange.is_answered && reason.contains("client");
             let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
-            let told = json!({"what": what, "reason": reason});
-            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &told);
+            let reported = json!({"what": what, "reason": reason});
+            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
         }
         match direction {
             Direction::ClientToServer => exchange.request_over = true,
@@ -381,8 +382,8 @@ impl Exchanges {
     fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
         let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
-        let told = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
-        self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &told);
+        let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
+        self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
         (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
         self.end(number, Direction::ServerToClient, None);
     }
@@ -406,7 +407,7 @@ impl Exchanges {
             }
             self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
         };
-        let told = match piece {
+        let reported = match piece {
             BodyPiece::Whole(bytes) => {
                 message(Framing::Whole, bytes);
                 return None;
@@ -428,7 +429,7 @@ impl Exchanges {
                 json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
             }
         };
-        self.transport(stream, exchange, Flags::toward(direction), &told);
+        self.transport(stream, exchange, Flags::toward(direction), &reported);
         let BodyPiece::Block { block, joined } = piece else { return None };
         if let Some(joined) = joined {
             message(Framing::Whole, joined.into());
@@ -439,10 +440,10 @@ impl Exchanges {
         Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
-    fn transport(&self, stream: u32, exchange: u32, flags: Flags, told: &impl Serialize) {
+    fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &impl Serialize) {
         let (kind, framing) = (EventKind::Transport, Framing::Whole);
         let mut payload = Vec::new();
-        if ciborium::into_writer(told, &mut payload).is_ok() {
+        if ciborium::into_writer(reported, &mut payload).is_ok() {
             self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload);
         }
     }
@@ -465,7 +466,7 @@ impl State {
     fn remember(&mut self, session: &str, stream: u32) {
         self.sessions.insert(session.to_owned(), stream);
         self.order.push_back(session.to_owned());
-        if self.order.len() > MOST_SESSIONS
+        if self.order.len() > MAX_SESSIONS
             && let Some(oldest) = self.order.pop_front()
         {
             let forgotten = self.sessions.remove(&oldest);
@@ -508,7 +509,7 @@ impl ExchangeObserver for Exchanges {
         self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }
 
-    fn sluice(&self, number: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+    fn body_filter(&self, number: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         let mut state = self.lock();
         let exchange = state.open.get_mut(&number)?;
         let cut = match exchange.reading(direction) {
@@ -519,10 +520,10 @@ impl ExchangeObserver for Exchanges {
         if exchange.coding.is_some() {
             return None;
         }
-        let inlet = Arc::new(InjectionQueue::default());
-        exchange.inlets[direction as usize] = Some(Arc::clone(&inlet));
+        let injection_queue = Arc::new(InjectionQueue::default());
+        exchange.injection_queues[direction as usize] = Some(Arc::clone(&injection_queue));
         let (answers, queue) = (Arc::clone(&self.answers), Arc::clone(&self.queue));
-        Some(Box::new(TapBodyFilter { cut, inlet, answers, queue, stream: exchange.stream, direction }))
+        Some(Box::new(TapBodyFilter { cut, injection_queue, answers, queue, stream: exchange.stream, direction }))
     }
 }
 
@@ -587,17 +588,17 @@ mod tests {
             stream
         };
         let first = exchange("lives", Method::POST);
-        for number in 0..=MOST_SESSIONS {
+        for number in 0..=MAX_SESSIONS {
             exchange(&number.to_string(), Method::POST);
             exchange(&number.to_string(), Method::DELETE);
         }
         assert_eq!(exchange("lives", Method::POST), first);
         assert_eq!(exchanges.sessions(), [first]);
         // Those that never end are bounded.
-        for number in 0..=MOST_SESSIONS {
+        for number in 0..=MAX_SESSIONS {
             exchange(&number.to_string(), Method::POST);
         }
-        assert_eq!(exchanges.sessions().len(), MOST_SESSIONS);
+        assert_eq!(exchanges.sessions().len(), MAX_SESSIONS);
         assert!(exchanges.lock().open.is_empty());
     }
 }

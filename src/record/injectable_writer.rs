@@ -178,10 +178,10 @@ impl InjectableWriter {
             state = self.wait(state, None);
         }
         state.sink = None;
-        self.tell(&state);
+        self.report(&state);
     }
 
-    fn tell(&self, state: &State) {
+    fn report(&self, state: &State) {
         if state.waiting > 0 {
             self.changed.notify_all();
         }
@@ -207,8 +207,8 @@ impl InjectableWriter {
             };
             self.queue.push_ready(self.injected(Framing::Lf), line.strip_suffix(b"\n").unwrap_or(&line));
             if let Err((_, lost)) = write_all(sink.as_fd(), &line) {
-                let told = json!({"what": "undelivered", "lane": self.direction.short(), "bytes": lost});
-                self.queue.note(Ready::about(EventKind::Transport, 0), &told);
+                let reported = json!({"what": "undelivered", "lane": self.direction.short(), "bytes": lost});
+                self.queue.note(Ready::about(EventKind::Transport, 0), &reported);
                 return Err(0);
             }
             self.lock().written = ticket;
@@ -225,7 +225,7 @@ impl InjectableWriter {
         let mut state = self.lock();
         state.busy = false;
         state.within_line = within_line.unwrap_or(state.within_line);
-        self.tell(&state);
+        self.report(&state);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_gone_is_told() {
+    fn a_peer_that_is_gone_is_reported() {
         let (out, gate, _) = gate();
         drop(out);
         assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));

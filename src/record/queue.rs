@@ -254,15 +254,15 @@ impl Queue {
         self.to_recorder.notify_one();
     }
 
-    /// Waits up to `patience` (for ever where `None`) and takes what has gathered by then into `batch`.
+    /// Waits up to `grace_period` (for ever where `None`) and takes what has gathered by then into `batch`.
     ///
     /// Answers false once the queue is closed and empty.
-    pub fn take(&self, batch: &mut Batch, patience: Option<Duration>) -> bool {
+    pub fn take(&self, batch: &mut Batch, grace_period: Option<Duration>) -> bool {
         batch.clear();
         // What one large event made larger than the bound goes back.
         batch.bytes.shrink_to(self.bound);
         let mut inner = self.lock();
-        let deadline = patience.map(|patience| Instant::now() + patience);
+        let deadline = grace_period.map(|grace_period| Instant::now() + grace_period);
         while !inner.closed && !inner.relay_waits && !inner.is_urgent && inner.batch.bytes.len() <= self.bound / 2 {
             match deadline {
                 None if !inner.batch.entries.is_empty() => break,
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_and_counts_when_told_to() {
+    fn a_full_queue_drops_and_counts_when_reported_to() {
         let queue = Queue::new(10, OnOverload::Drop, Instant::now());
         queue.push(C2S, b"12345678");
         queue.push(C2S, b"lost");

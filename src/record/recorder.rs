@@ -40,9 +40,9 @@ const EVENT_BYTES: u64 = 96;
 /// A reel of so many bytes of traffic was worth a file.
 const FAIR_PART: u64 = 64 << 10;
 /// How many troubles are told in one session.
-const MOST_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 /// The beginnings of so many streams are kept for the next reel.
-const MOST_STREAMS: usize = 1024;
+const MAX_STREAMS: usize = 1024;
 
 /// How to record.
 pub struct RecorderOptions {
@@ -192,7 +192,7 @@ struct Work<T: ReelStore> {
     queue: Arc<Queue>,
     status: Arc<Status>,
     complain: Box<dyn Fn(&str) + Send>,
-    told: HashSet<String>,
+    reported: HashSet<String>,
     is_required: bool,
     is_given_up: bool,
     /// A batch of more bytes is stored uncompressed, to catch up.
@@ -232,7 +232,7 @@ impl<T: ReelStore> Work<T> {
             queue,
             status,
             complain: options.complain,
-            told: HashSet::new(),
+            reported: HashSet::new(),
             is_required: options.is_required,
             is_given_up: false,
             hurry_above: options.queue_bytes / 4 * 3,
@@ -356,7 +356,7 @@ impl<T: ReelStore> Work<T> {
         self.last_time = event.time;
         self.write(event);
         match event.kind {
-            EventKind::StreamOpened if self.streams.len() < MOST_STREAMS => {
+            EventKind::StreamOpened if self.streams.len() < MAX_STREAMS => {
                 self.streams.insert(event.stream, event.payload.to_vec());
             }
             EventKind::StreamClosed => drop(self.streams.remove(&event.stream)),
@@ -466,7 +466,7 @@ impl<T: ReelStore> Work<T> {
             self.previous = Some((reel.name.clone(), problem.clone()));
             // It is whole where it is now.
             if let Err(error) = reel.end() {
-                self.tell(&format!("cannot finish the reel: {error}"));
+                self.report(&format!("cannot finish the reel: {error}"));
             }
         } else {
             self.lose(reel.events(), reel.bytes);
@@ -500,12 +500,12 @@ impl<T: ReelStore> Work<T> {
             Some(Ok(())) => {
                 self.retry_at = None;
                 let name = self.reel.as_ref().map_or("", |reel| reel.name.as_str());
-                let told = format!("{problem}; recording continues in {name}");
-                self.tell(&told);
+                let reported = format!("{problem}; recording continues in {name}");
+                self.report(&reported);
             }
             Some(Err(error)) => {
-                let told = format!("{problem}; {error}");
-                self.trouble(&told);
+                let reported = format!("{problem}; {error}");
+                self.trouble(&reported);
             }
             None => self.trouble(problem),
         }
@@ -517,15 +517,15 @@ impl<T: ReelStore> Work<T> {
         self.status.fails(problem);
         if self.is_required && !self.is_given_up {
             self.is_given_up = true;
-            self.tell(&format!("{problem}; the session ends, because its recording is required"));
+            self.report(&format!("{problem}; the session ends, because its recording is required"));
             self.status.give_up(problem);
         } else if !self.is_given_up {
-            self.tell(&format!("{problem}; traffic flows on unrecorded"));
+            self.report(&format!("{problem}; traffic flows on unrecorded"));
         }
     }
 
-    fn tell(&mut self, text: &str) {
-        if self.told.len() < MOST_TOLD && self.told.insert(text.to_owned()) {
+    fn report(&mut self, text: &str) {
+        if self.reported.len() < MAX_REPORTED && self.reported.insert(text.to_owned()) {
             (self.complain)(text);
         }
     }
@@ -545,8 +545,8 @@ impl<T: ReelStore> Work<T> {
                 self.retry_at = None;
                 if was_lost && !is_first {
                     let name = self.reel.as_ref().map_or("", |reel| reel.name.as_str());
-                    let told = format!("recording continues in {name}");
-                    self.tell(&told);
+                    let reported = format!("recording continues in {name}");
+                    self.report(&reported);
                 }
                 true
             }
@@ -654,7 +654,7 @@ impl<T: ReelStore> Work<T> {
             return self.summary;
         }
         if let Err(error) = reel.end() {
-            self.tell(&format!("cannot finish the reel: {error}"));
+            self.report(&format!("cannot finish the reel: {error}"));
             self.summary.failure.get_or_insert_with(|| error.to_string());
         }
         self.summary
@@ -792,7 +792,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_once_and_noted_when_there_is_room_again() {
+    fn a_full_disk_is_reported_once_and_noted_when_there_is_room_again() {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
@@ -831,8 +831,8 @@ mod tests {
             assert_eq!(kinds(&second), wanted, "{loss:?}");
             assert_eq!(kinds(&first).len(), 2, "{loss:?}");
             assert_eq!(summary.lost_bytes > 0, has_gap, "{loss:?}");
-            let told = complaints.lock().expect("not poisoned");
-            assert!(matches!(&told[..], [told] if told.contains(&loss.to_string())), "{told:?}");
+            let reported = complaints.lock().expect("not poisoned");
+            assert!(matches!(&reported[..], [reported] if reported.contains(&loss.to_string())), "{reported:?}");
             assert_eq!((&status.facts()["recording"]["active"], status.given_up()), (&json!(true), None));
         }
     }

@@ -81,7 +81,7 @@ pub struct Messages<'a> {
     direction: Direction,
     gate: &'a InjectableWriter,
     answers: &'a Answers,
-    sieve: &'a Mutex<AnswerFilter>,
+    answer_filter: &'a Mutex<AnswerFilter>,
 }
 
 impl<'a> Messages<'a> {
@@ -90,16 +90,16 @@ impl<'a> Messages<'a> {
         direction: Direction,
         gate: &'a InjectableWriter,
         answers: &'a Answers,
-        sieve: &'a Mutex<AnswerFilter>,
+        answer_filter: &'a Mutex<AnswerFilter>,
     ) -> Self {
-        Self { direction, gate, answers, sieve }
+        Self { direction, gate, answers, answer_filter }
     }
 
     /// Runs the sieve and sees to each piece.
     fn sieved(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
-        let mut sieve = self.sieve.lock().unwrap_or_else(PoisonError::into_inner);
-        run(&mut sieve, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
+        let mut answer_filter = self.answer_filter.lock().unwrap_or_else(PoisonError::into_inner);
+        run(&mut answer_filter, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
         if undelivered == 0 { Ok(()) } else { Err(undelivered) }
     }
 
@@ -131,14 +131,14 @@ impl RelayHandler for Messages<'_> {
 
     fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
         if self.answers.awaits(self.direction) {
-            self.sieved(|sieve, out| sieve.push(bytes, out))
+            self.sieved(|answer_filter, out| answer_filter.push(bytes, out))
         } else {
-            self.sieved(|sieve, out| sieve.pass(bytes, out))
+            self.sieved(|answer_filter, out| answer_filter.pass(bytes, out))
         }
     }
 
     fn finish(&mut self) -> Result<(), usize> {
-        self.sieved(|sieve, out| sieve.finish(out))
+        self.sieved(|answer_filter, out| answer_filter.finish(out))
     }
 }
 
@@ -299,7 +299,7 @@ mod tests {
             let queue = queue();
             let s2c = Direction::ServerToClient;
             let gate = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
-            let (answers, sieve) = (Answers::default(), Mutex::default());
+            let (answers, answer_filter) = (Answers::default(), Mutex::default());
             let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
             // Some of it may go by before anything is put in.
             let early = b"x".repeat(before);
@@ -324,7 +324,7 @@ mod tests {
             }
             stream.extend_from_slice(tail.as_bytes());
             to_client.extend_from_slice(tail.as_bytes());
-            let mut messages = Messages::new(s2c, &gate, &answers, &sieve);
+            let mut messages = Messages::new(s2c, &gate, &answers, &answer_filter);
             messages.forward(&early).expect("delivered");
             for number in 0..4 {
                 let until = Instant::now() + Duration::from_secs(60);
@@ -366,14 +366,15 @@ mod tests {
         let (source, mut into) = io::pipe().expect("a pipe");
         let (mut out, sink) = io::pipe().expect("a pipe");
         let (gate, queue) = gate(sink);
-        let (answers, sieve) = (Answers::default(), Mutex::default());
+        let (answers, answer_filter) = (Answers::default(), Mutex::default());
         let mut own = Vec::new();
         (0..4000u32)
             .for_each(|number| own.extend(format!("own {number} {}\n", "x".repeat(number as usize % 97)).bytes()));
         let mut got = Vec::new();
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
-                let ended = pump(source, &mut Messages::new(C2S, &gate, &answers, &sieve), &Activity::default());
+                let ended =
+                    pump(source, &mut Messages::new(C2S, &gate, &answers, &answer_filter), &Activity::default());
                 gate.close();
                 ended
             });

@@ -46,10 +46,10 @@ impl Status {
     pub(crate) fn give_up(&self, why: &str) {
         let mut state = self.lock();
         state.given_up = Some(why.to_owned());
-        let hear = state.when_given_up.take();
+        let receive = state.when_given_up.take();
         drop(state);
-        if let Some(hear) = hear {
-            hear();
+        if let Some(receive) = receive {
+            receive();
         }
     }
 
@@ -58,15 +58,15 @@ impl Status {
         self.lock().given_up.clone()
     }
 
-    /// Has `hear` called once the recording is given up; at once where it is.
-    pub fn when_given_up(&self, hear: impl FnOnce() + Send + 'static) {
+    /// Has `receive` called once the recording is given up; at once where it is.
+    pub fn when_given_up(&self, receive: impl FnOnce() + Send + 'static) {
         let mut state = self.lock();
         if state.given_up.is_none() {
-            state.when_given_up = Some(Box::new(hear));
+            state.when_given_up = Some(Box::new(receive));
             return;
         }
         drop(state);
-        hear();
+        receive();
     }
 
     /// Where the reel is that is written now, or was last.
@@ -106,24 +106,24 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn who_waits_for_the_end_of_a_required_recording_hears_it_once_early_or_late() {
-        let heard = Arc::new(AtomicUsize::new(0));
-        let hear = || {
-            let heard = Arc::clone(&heard);
+    fn who_waits_for_the_end_of_a_required_recording_receives_it_once_early_or_late() {
+        let received = Arc::new(AtomicUsize::new(0));
+        let receive = || {
+            let received = Arc::clone(&received);
             move || {
-                heard.fetch_add(1, Ordering::Relaxed);
+                received.fetch_add(1, Ordering::Relaxed);
             }
         };
         let status = Status::default();
-        status.when_given_up(hear());
-        assert_eq!(heard.load(Ordering::Relaxed), 0);
+        status.when_given_up(receive());
+        assert_eq!(received.load(Ordering::Relaxed), 0);
         status.give_up("removed");
-        status.when_given_up(hear());
-        assert_eq!((heard.load(Ordering::Relaxed), status.given_up().as_deref()), (2, Some("removed")));
+        status.when_given_up(receive());
+        assert_eq!((received.load(Ordering::Relaxed), status.given_up().as_deref()), (2, Some("removed")));
     }
 
     #[test]
-    fn a_problem_stays_told_when_recording_goes_on() {
+    fn a_problem_stays_reported_when_recording_goes_on() {
         let status = Status::default();
         status.fails("cannot write a.reel: full");
         status.loses(7);

@@ -248,19 +248,19 @@ struct RelayDirection {
     direction: Direction,
     gate: InjectableWriter,
     answers: Arc<Answers>,
-    sieve: Mutex<AnswerFilter>,
+    answer_filter: Mutex<AnswerFilter>,
     queue: Arc<Queue>,
 }
 
 impl RelayDirection {
     fn new(direction: Direction, queue: Arc<Queue>, sink: Sink, answers: Arc<Answers>) -> Self {
         let gate = InjectableWriter::new(direction, Arc::clone(&queue), sink);
-        Self { direction, gate, answers, sieve: Mutex::default(), queue }
+        Self { direction, gate, answers, answer_filter: Mutex::default(), queue }
     }
 
     /// Relays to the end, and closes the gate.
     fn pump(&self, source: impl AsFd, activity: &Activity) -> Ended {
-        let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.sieve);
+        let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter);
         let ended = pump(source, &mut messages, activity);
         self.gate.close();
         self.queue.end(ChunkSource::Messages(self.direction));
@@ -269,8 +269,8 @@ impl RelayDirection {
 
     /// The tap ends while the relay may still wait for its source: what is held back goes on now.
     fn let_go(&self) {
-        if self.sieve.try_lock().is_ok_and(|sieve| sieve.holds()) {
-            let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.sieve).finish();
+        if self.answer_filter.try_lock().is_ok_and(|answer_filter| answer_filter.holds()) {
+            let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter).finish();
         }
     }
 }
@@ -287,8 +287,8 @@ fn start_lane(
         if let Ended::SinkClosed { undelivered } = run(&activity)
             && undelivered > 0
         {
-            let told = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
-            queue.note(Ready::about(EventKind::Transport, 0), &told);
+            let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
+            queue.note(Ready::about(EventKind::Transport, 0), &reported);
         }
         let _ = news.send(TapNotice::Ended(lane));
     })?;

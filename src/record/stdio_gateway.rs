@@ -47,14 +47,14 @@ impl Backend for Bridge {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         let started = stdio::spawn(&self.command, None);
         let (link, server) = started.map_err(|error| format!("the server cannot be started: {error}"))?;
-        let mut told = json!({
+        let mut reported = json!({
             "transport": "stdio", "command": redact::redact_arguments(&self.command.words()),
             "pid": server.id(), "behind": "http",
         });
         if !self.command.env_names().is_empty() {
-            told["env"] = self.command.env_names().into();
+            reported["env"] = self.command.env_names().into();
         }
-        self.queue.note(Ready::about(EventKind::StreamOpened, stream), &told);
+        self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
         let ends = Arc::clone(&self.ends);
         let end = async move {
             if let Some(status) = server.end().await {
@@ -74,11 +74,11 @@ impl Backend for Bridge {
         self.push(EventKind::Message, stream, Flags::SERVER_TO_CLIENT.with(Flags::INJECTED), Framing::Lf, message);
     }
 
-    fn lost(&self, stream: u32, told: &str) {
+    fn lost(&self, stream: u32, reported: &str) {
         let flags = Flags::SERVER_TO_CLIENT.with(Flags::FAILED);
         let ready = Ready { flags, ..Ready::about(EventKind::Transport, stream) };
-        self.queue.note(ready, &json!({"what": "dropped", "reason": told}));
-        (self.complain)(&format!("session {stream}: {told}"));
+        self.queue.note(ready, &json!({"what": "dropped", "reason": reported}));
+        (self.complain)(&format!("session {stream}: {reported}"));
     }
 
     fn failed(&self, stream: u32, why: &str) {
@@ -94,8 +94,8 @@ impl Backend for Bridge {
     fn closed(&self, stream: u32, by: &str) {
         let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
         let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-        let told = json!({"exit_code": code, "signal": signal, "by": by});
-        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &told);
+        let reported = json!({"exit_code": code, "signal": signal, "by": by});
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &reported);
         if by == SERVER_ENDED {
             let how = match (code, signal) {
                 (Some(code), _) => format!(" with exit code {code}"),

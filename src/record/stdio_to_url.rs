@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// How long answers are waited for once the client sends no more.
-const FAREWELL: Duration = Duration::from_secs(30);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The code of an error that is told in the server's place: it could not be reached, or did not answer.
 const NOT_DELIVERED: i64 = -32000;
 
@@ -30,28 +30,28 @@ pub async fn run(
     mut link: Link,
     (input, limit): (impl Read + Send + 'static, MessageLimit),
     output: impl Write + Send + 'static,
-    desk: Option<&SharedSession>,
+    shared: Option<&SharedSession>,
     mut orders: mpsc::Receiver<InjectedMessage>,
 ) -> io::Result<()> {
     let (sender, mut lines) = budget::queue(64);
     read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
     let (to_client, mut written) = write_lines(output)?;
     let mut open = HashSet::new();
-    let mut patience = None;
+    let mut grace_period = None;
     // Neither side waits for the other: one message at most lies here on its way to each.
     let (mut outbox, mut said) = (VecDeque::new(), None);
     let ended = loop {
-        if patience.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
+        if grace_period.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
             break Ok(());
         }
         tokio::select! {
-            line = lines.recv(), if patience.is_none() && outbox.is_empty() => match line {
+            line = lines.recv(), if grace_period.is_none() && outbox.is_empty() => match line {
                 Some(Incoming::Message(line)) => {
                     note_requests(&line, &mut open);
-                    outbox.extend(keep(desk, Direction::ClientToServer, line));
+                    outbox.extend(keep(shared, Direction::ClientToServer, line));
                 }
                 Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
-                _ => patience = Some(tokio::time::Instant::now() + FAREWELL),
+                _ => grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT),
             },
             // Where there is none any more, `written` tells why at once.
             room = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
@@ -61,15 +61,15 @@ pub async fn run(
             turned = link.turn(&mut outbox), if said.is_none() => match turned {
                 Some(Incoming::Message(message)) => {
                     note_answers(&message, &mut open);
-                    said = keep(desk, Direction::ServerToClient, message);
+                    said = keep(shared, Direction::ServerToClient, message);
                 }
                 // What names no request has nobody who waits.
                 Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
                 Some(Incoming::Undelivered(failed)) => {
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);
-                    desk.inspect(|desk| desk.record(Direction::ServerToClient, &answer));
-                    said = keep(desk, Direction::ServerToClient, answer);
+                    shared.inspect(|shared| shared.record(Direction::ServerToClient, &answer));
+                    said = keep(shared, Direction::ServerToClient, answer);
                 }
                 Some(Incoming::Stderr(_)) | None => {}
                 Some(Incoming::Closed) => break Ok(()),
@@ -79,11 +79,11 @@ pub async fn run(
                 // What goes to the server is recorded on its way, as what the client sends.
                 Direction::ClientToServer => outbox.push_back(message),
                 Direction::ServerToClient => {
-                    desk.inspect(|desk| desk.record(toward, &message));
+                    shared.inspect(|shared| shared.record(toward, &message));
                     said = Some(message);
                 }
             },
-            () = until(patience) => break Ok(()),
+            () = until(grace_period) => break Ok(()),
         }
     };
     drop(to_client);
@@ -97,7 +97,7 @@ pub async fn run(
 async fn let_end(link: &mut Link) {
     link.close();
     let all = async { while link.receive().await != Incoming::Closed {} };
-    let _ = tokio::time::timeout(FAREWELL, all).await;
+    let _ = tokio::time::timeout(DELETE_TIMEOUT, all).await;
 }
 
 /// A message that is put in, and the way it goes.
@@ -140,12 +140,12 @@ impl Session for SharedSession {
 }
 
 /// What of a message goes on: answers to what was put in do not.
-fn keep(desk: Option<&SharedSession>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-    match desk.filter(|desk| desk.answers.awaits(direction)) {
+fn keep(shared: Option<&SharedSession>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+    match shared.filter(|shared| shared.answers.awaits(direction)) {
         // What the client says is recorded where it goes on; what the server says was, where it came from.
-        Some(desk) => desk.answers.keep_recorded(desk.stream, direction, message, |taken| {
+        Some(shared) => shared.answers.keep_recorded(shared.stream, direction, message, |taken| {
             if direction == Direction::ClientToServer {
-                desk.record(direction, taken);
+                shared.record(direction, taken);
             }
         }),
         None => Some(message),
@@ -267,7 +267,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_end_is_not_waited_for_for_ever() {
         let (mut ours, _theirs) = Link::pair();
-        tokio::time::timeout(2 * FAREWELL, let_end(&mut ours)).await.expect("given up");
+        tokio::time::timeout(2 * DELETE_TIMEOUT, let_end(&mut ours)).await.expect("given up");
     }
 
     #[tokio::test]
@@ -278,18 +278,18 @@ mod tests {
             for _ in 0..500 {
                 theirs.send(b"{}".to_vec()).await;
             }
-            let mut heard = 0;
+            let mut received = 0;
             while let Incoming::Message(_) = theirs.receive().await {
-                heard += 1;
+                received += 1;
             }
-            heard
+            received
         });
         let mut input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n".repeat(500);
         input.extend(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
         let out = Out::default();
         let (_orders, none) = mpsc::channel(1);
         let carried = run(ours, (io::Cursor::new(input), MessageLimit::default()), out.clone(), None, none);
-        tokio::time::timeout(FAREWELL / 2, carried).await.expect("does not wait").expect("carried");
+        tokio::time::timeout(DELETE_TIMEOUT / 2, carried).await.expect("does not wait").expect("carried");
         assert_eq!(server.await.expect("ends"), 501);
         assert_eq!(out.0.lock().expect("not poisoned").len(), 500 * "{}\n".len());
     }
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(failed(Some(said)), r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"old"}}"#);
         let over =
             Undelivered { id: b"1".to_vec(), reason: "over".into(), session_over: true, ..Undelivered::default() };
-        let told = String::from_utf8(failure(&over)).expect("text");
-        assert!(told.contains("mcpreel: over; a new one begins with a new initialize"), "{told}");
+        let reported = String::from_utf8(failure(&over)).expect("text");
+        assert!(reported.contains("mcpreel: over; a new one begins with a new initialize"), "{reported}");
     }
 }

@@ -212,15 +212,15 @@ pub type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
 /// names.
 pub struct Files {
     first: Option<ReelFile>,
-    spots: Vec<ReelLocation>,
+    locations: Vec<ReelLocation>,
     elsewhere: Option<FallbackLocations>,
 }
 
 impl Files {
-    /// `first` is open already, where there is one; others are made at `spots`, or `elsewhere`, which is asked once
+    /// `first` is open already, where there is one; others are made at `locations`, or `elsewhere`, which is asked once
     /// it is needed.
-    pub fn new(first: Option<ReelFile>, spots: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
-        Self { first, spots, elsewhere: Some(elsewhere) }
+    pub fn new(first: Option<ReelFile>, locations: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
+        Self { first, locations, elsewhere: Some(elsewhere) }
     }
 }
 
@@ -231,19 +231,20 @@ impl ReelStore for Files {
         if let Some(first) = self.first.take() {
             // Its folder was there: it may be made again.
             let place = first.place();
-            for spot in &mut self.spots {
-                spot.makes_folder |= place.as_ref().is_some_and(|place| place.path.parent() == spot.path.parent());
+            for location in &mut self.locations {
+                location.makes_folder |=
+                    place.as_ref().is_some_and(|place| place.path.parent() == location.path.parent());
             }
             return Ok(first);
         }
-        self.spots.extend(self.elsewhere.take().into_iter().flat_map(|elsewhere| elsewhere()));
+        self.locations.extend(self.elsewhere.take().into_iter().flat_map(|elsewhere| elsewhere()));
         let mut failure = None;
-        for spot in &self.spots {
-            match open_free(spot) {
+        for location in &self.locations {
+            match open_free(location) {
                 Ok(reel) => return Ok(reel),
                 Err(error) => {
-                    let told = format!("cannot write {}: {error}", spot.path.display());
-                    failure.get_or_insert_with(|| io::Error::new(error.kind(), told));
+                    let reported = format!("cannot write {}: {error}", location.path.display());
+                    failure.get_or_insert_with(|| io::Error::new(error.kind(), reported));
                 }
             }
         }
@@ -252,16 +253,18 @@ impl ReelStore for Files {
 }
 
 /// Makes a reel at a path or, where something is there, under the nearest free name.
-pub fn open_free(spot: &ReelLocation) -> io::Result<ReelFile> {
-    if let Some(folder) = spot.path.parent().filter(|folder| spot.makes_folder && !folder.as_os_str().is_empty()) {
+pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
+    if let Some(folder) =
+        location.path.parent().filter(|folder| location.makes_folder && !folder.as_os_str().is_empty())
+    {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     /// Others may take names at the same moment.
     const TRIES: usize = 100;
     let mut tried = Err(io::Error::from(io::ErrorKind::AlreadyExists));
     for _ in 0..TRIES {
-        let number = first_free(|number| numbered(&spot.path, number).symlink_metadata().is_ok());
-        let path = numbered(&spot.path, number);
+        let number = first_free(|number| numbered(&location.path, number).symlink_metadata().is_ok());
+        let path = numbered(&location.path, number);
         tried = create_new(&path).and_then(|file| ReelFile::at(&path, file));
         if !matches!(&tried, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
             break;
@@ -333,9 +336,9 @@ mod tests {
         let path = folder.path().join("s.reel");
         std::fs::write(&path, "precious").expect("written");
         std::os::unix::fs::symlink("nowhere", folder.path().join("s-2.reel")).expect("linked");
-        let spot = ReelLocation { path: path.clone(), makes_folder: false };
+        let location = ReelLocation { path: path.clone(), makes_folder: false };
         let paths: Vec<PathBuf> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| open_free(&spot).expect("made"))).collect();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| open_free(&location).expect("made"))).collect();
             let made: Vec<ReelFile> = threads.into_iter().map(|thread| thread.join().expect("done")).collect();
             made.iter().filter_map(Sink::place).map(|place| place.path).collect()
         });
@@ -351,17 +354,18 @@ mod tests {
     fn a_file_that_is_removed_moved_or_cut_is_noticed_and_its_folder_made_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("inner");
-        let spot = ReelLocation { path: inner.join("s.reel"), makes_folder: true };
-        let mut files = Files::new(Some(open_free(&spot).expect("made")), vec![spot.clone()], Box::new(Vec::new));
+        let location = ReelLocation { path: inner.join("s.reel"), makes_folder: true };
+        let mut files =
+            Files::new(Some(open_free(&location).expect("made")), vec![location.clone()], Box::new(Vec::new));
         let mut first = files.next().expect("the first");
         first.write_all(b"reel").expect("written");
         assert_eq!((first.loss(4), first.loss(5)), (None, Some(ReelLoss::Cut)));
-        std::fs::rename(&spot.path, inner.join("other")).expect("moved");
+        std::fs::rename(&location.path, inner.join("other")).expect("moved");
         assert_eq!(first.loss(4), Some(ReelLoss::Moved));
         std::fs::remove_dir_all(&inner).expect("removed");
         assert_eq!(first.loss(4), Some(ReelLoss::Removed));
         let next = files.next().expect("made again");
-        assert_eq!(next.place().map(|place| place.path), Some(spot.path.clone()));
+        assert_eq!(next.place().map(|place| place.path), Some(location.path.clone()));
         assert_eq!(next.loss(0), None);
         assert!(first.place().is_some_and(|place| !place.holds()));
     }

@@ -25,8 +25,8 @@ pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> Stri
         _ => palette.faint,
     };
     let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
-    let (room, what, text) = (fact.room, fact.what, visible_text(&fact.text));
-    format!("{faint}·{faint:#}{whose} {faint}{room}{faint:#} {style}{what}{style:#}: {text}")
+    let (proposal, what, text) = (fact.proposal, fact.what, visible_text(&fact.text));
+    format!("{faint}·{faint:#}{whose} {faint}{proposal}{faint:#} {style}{what}{style:#}: {text}")
 }
 
 /// Whether it is something that a server does wrong or too often, and so can go on with for ever.
@@ -35,12 +35,12 @@ pub fn is_refusal(fact: &HostEvent) -> bool {
         fact.what,
         "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
     );
-    is_refused && fact.room != "host"
+    is_refused && fact.proposal != "host"
 }
 
 /// A fact as an object: what, room, server, text, and its own members below `data`.
 pub fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
-    json!({"event": "fact", "at_us": micros(at), "room": fact.room, "what": fact.what,
+    json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
         "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
 }
 

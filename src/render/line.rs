@@ -92,7 +92,7 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     ink.off(*faint, out);
     out.push(b' ');
     let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
-    let mut rest = Rest { room: width.map(|width| width.saturating_sub(fixed).max(20)), out };
+    let mut rest = Rest { proposal: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
         Emphasis::Error => *error,
         Emphasis::Faint => *faint,
@@ -149,14 +149,14 @@ impl Ink {
 
 /// The end of a line, as far as there is room: where no width is given, without end.
 struct Rest<'a> {
-    room: Option<usize>,
+    proposal: Option<usize>,
     out: &'a mut Vec<u8>,
 }
 
 impl Rest<'_> {
     /// Appends words of our own.
     fn ours(&mut self, text: &str) {
-        match self.room {
+        match self.proposal {
             None => self.out.extend_from_slice(text.as_bytes()),
             Some(_) => self.letters(text),
         }
@@ -164,7 +164,7 @@ impl Rest<'_> {
 
     /// Appends words of a peer on one line, control characters made visible.
     fn theirs(&mut self, text: &str) {
-        match self.room {
+        match self.proposal {
             None => {
                 let (plain, rest) = text.split_at(printable_start(text));
                 self.out.extend_from_slice(plain.as_bytes());
@@ -179,7 +179,7 @@ impl Rest<'_> {
         for found in text.chars() {
             let shown = visible(found);
             let width = shown.width().unwrap_or(0);
-            if let Some(left) = &mut self.room {
+            if let Some(left) = &mut self.proposal {
                 if *left < width + 1 {
                     if *left > 0 {
                         self.out.extend_from_slice("…".as_bytes());

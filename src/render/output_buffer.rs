@@ -97,25 +97,25 @@ mod tests {
     fn everything_comes_out_in_order_and_little_waits() {
         let mut written = Vec::new();
         let mut wanted = Vec::new();
-        let mut outlet = OutputBuffer::new(&mut written);
+        let mut output_buffer = OutputBuffer::new(&mut written);
         for number in 0..300 {
             let piece = vec![b'a' + (number % 26) as u8; if number % 7 == 0 { PASSED_ON + number } else { number * 3 }];
             match number % 2 {
-                0 => outlet.append(&piece),
+                0 => output_buffer.append(&piece),
                 _ => {
-                    outlet.gathered().extend_from_slice(&piece);
-                    outlet.relieve();
+                    output_buffer.gathered().extend_from_slice(&piece);
+                    output_buffer.relieve();
                 }
             }
-            assert!(outlet.gathered.len() < PASSED_ON && outlet.gathered.capacity() <= 3 * PASSED_ON);
+            assert!(output_buffer.gathered.len() < PASSED_ON && output_buffer.gathered.capacity() <= 3 * PASSED_ON);
             wanted.extend_from_slice(&piece);
         }
-        outlet.flush().expect("a Vec takes all");
+        output_buffer.flush().expect("a Vec takes all");
         assert!(written == wanted);
     }
 
     #[test]
-    fn what_could_not_be_written_is_told_once_and_nothing_after_it_is_tried() {
+    fn what_could_not_be_written_is_reported_once_and_nothing_after_it_is_tried() {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -127,10 +127,10 @@ mod tests {
                 Ok(())
             }
         }
-        let mut outlet = OutputBuffer::new(Full(0));
-        (0..5).for_each(|_| outlet.append(&[b'x'; PASSED_ON]));
-        assert_eq!(outlet.to.0, 1);
-        assert!(outlet.flush().is_err());
-        assert!(outlet.flush().is_ok());
+        let mut output_buffer = OutputBuffer::new(Full(0));
+        (0..5).for_each(|_| output_buffer.append(&[b'x'; PASSED_ON]));
+        assert_eq!(output_buffer.to.0, 1);
+        assert!(output_buffer.flush().is_err());
+        assert!(output_buffer.flush().is_ok());
     }
 }

@@ -216,9 +216,9 @@ mod tests {
 
     fn laid_out(text: &str, layout: Layout) -> String {
         let mut out = Vec::new();
-        let mut outlet = OutputBuffer::new(&mut out);
-        pretty(text.as_bytes(), &layout, &mut outlet);
-        outlet.flush().expect("a Vec takes all");
+        let mut output_buffer = OutputBuffer::new(&mut out);
+        pretty(text.as_bytes(), &layout, &mut output_buffer);
+        output_buffer.flush().expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
 

@@ -125,7 +125,7 @@ faults:
     }
 
     #[test]
-    fn what_did_not_pass_is_told_and_control_characters_are_made_visible() {
+    fn what_did_not_pass_is_reported_and_control_characters_are_made_visible() {
         let mut out = String::new();
         text(&report(), "a.yaml", false, &Palette::plain(), &mut out).expect("written");
         insta::assert_snapshot!(out, @r"

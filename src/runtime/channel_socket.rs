@@ -14,11 +14,11 @@ use std::time::Duration;
 /// How long a line may be.
 const LONGEST: u64 = 1 << 20;
 /// How many may be connected at once.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 /// How many lines may wait for somebody to read them.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// How long a server may take to say that it has sent a message.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// How long somebody may take to read what is written.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long nobody is let in after it went wrong: out of descriptors, most often, where waiting helps.
@@ -94,7 +94,7 @@ impl ChannelSocket {
     }
 
     /// Hears a fact of the server's: what was published into this channel goes out.
-    pub fn hear(&self, fact: &Report) {
+    pub fn receive(&self, fact: &Report) {
         let Report::Room(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
             let line = line(fact);
@@ -126,17 +126,17 @@ pub(super) fn connections(listener: &UnixListener) -> impl Iterator<Item = UnixS
 /// Lets one more in, in place of one that writes no more where there is no room; gives back the way to it.
 fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<OutgoingConnection>> {
     let mut all = lock(clients);
-    if all.len() >= MOST_CLIENTS
+    if all.len() >= MAX_CLIENTS
         && let Some(ended) = all.iter().position(|client| client.has_ended)
     {
         all.remove(ended);
     }
-    if all.len() >= MOST_CLIENTS {
+    if all.len() >= MAX_CLIENTS {
         return None;
     }
     let (stream, out) = (client.try_clone().ok()?, client.try_clone().ok()?);
     out.set_write_timeout(Some(WRITE_TIMEOUT)).ok()?;
-    let (lines, waiting) = mpsc::sync_channel(MOST_WAITING);
+    let (lines, waiting) = mpsc::sync_channel(MAX_WAITING);
     std::thread::Builder::new().name("channel-out".into()).spawn(move || write(&out, &waiting)).ok()?;
     let way = Arc::new(OutgoingConnection { stream, lines });
     all.push(Client { number, way: Arc::clone(&way), has_ended: false });
@@ -175,25 +175,25 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
         if text.is_empty() {
             continue;
         }
-        let told = match message(text, channel) {
+        let reported = match message(text, channel) {
             Err(why) => Some(json!({"error": why})),
             Ok(fired) => {
-                let (way, (told, heard)) = (Arc::clone(way), mpsc::channel());
-                let hears = move |fact: &Report| {
-                    let _ = told.send(());
+                let (way, (reported, received)) = (Arc::clone(way), mpsc::channel());
+                let receives = move |fact: &Report| {
+                    let _ = reported.send(());
                     if !matches!(fact, Report::Sent { .. }) {
                         way.say(line(&serde_json::to_value(fact).unwrap_or_default()));
                     }
                 };
-                let ordered = order(&fired, Arc::new(hears));
+                let ordered = order(&fired, Arc::new(receives));
                 // Nobody is read faster than hosts are sent to.
                 for _ in 0..ordered {
-                    let _ = heard.recv_timeout(PATIENCE);
+                    let _ = received.recv_timeout(GRACE_PERIOD);
                 }
                 (ordered == 0).then(|| json!({"error": "no host is connected"}))
             }
         };
-        if told.is_some_and(|told| !way.say(line(&told))) {
+        if reported.is_some_and(|reported| !way.say(line(&reported))) {
             return;
         }
     }
@@ -242,12 +242,12 @@ mod tests {
         let mut next = || lines.next().expect("a line").expect("read");
         let began = std::time::Instant::now();
         // More than a socket holds.
-        connector.hear(&published(&"x".repeat(8 << 20)));
-        connector.hear(&published("second"));
+        connector.receive(&published(&"x".repeat(8 << 20)));
+        connector.receive(&published("second"));
         assert!(next().len() > 8 << 20 && next().contains("second"));
         assert!(began.elapsed() < WRITE_TIMEOUT, "at once");
-        for _ in 0..MOST_WAITING {
-            connector.hear(&published("more"));
+        for _ in 0..MAX_WAITING {
+            connector.receive(&published("more"));
             next();
         }
         assert_eq!(lock(&connector.clients).iter().map(|client| client.number).collect::<Vec<_>>(), [2]);
@@ -269,11 +269,11 @@ mod tests {
         let connector = ChannelSocket { channel: "c".to_owned(), clients: Clients::default() };
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let _held = admit(&connector.clients, 1, &ours).expect("there is room");
-        (0..MOST_WAITING / 2).for_each(|_| connector.hear(&published("bye")));
+        (0..MAX_WAITING / 2).for_each(|_| connector.receive(&published("bye")));
         drop(connector);
         theirs.set_nonblocking(true).expect("set");
         let mut said = Vec::new();
         let _ = theirs.read_to_end(&mut said);
-        assert_eq!(String::from_utf8_lossy(&said).matches("bye").count(), MOST_WAITING / 2);
+        assert_eq!(String::from_utf8_lossy(&said).matches("bye").count(), MAX_WAITING / 2);
     }
 }

@@ -108,7 +108,7 @@ pub struct Runner<E: Engine> {
 /// How much of the server's standard error is kept for error messages.
 const STDERR_KEPT: usize = 4 << 10;
 /// How long a server's last words are waited for once it is sent no more.
-const FAREWELL: Duration = Duration::from_secs(4);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl<E: Engine> Runner<E> {
     /// Starts the engine.
@@ -185,11 +185,11 @@ impl<E: Engine> Runner<E> {
 
     /// Sends no more and waits, within reason, for the peer to end. Answers why the connection failed, where it did.
     pub async fn close(mut self) -> Option<String> {
-        let patience = Instant::now() + FAREWELL;
+        let grace_period = Instant::now() + DELETE_TIMEOUT;
         while !self.outbox.is_empty() && !self.peer_gone {
             tokio::select! {
                 incoming = self.link.turn(&mut self.outbox) => self.peer_gone = incoming == Some(Incoming::Closed),
-                () = tokio::time::sleep_until(patience) => break,
+                () = tokio::time::sleep_until(grace_period) => break,
             }
         }
         self.link.close();
@@ -204,7 +204,7 @@ impl<E: Engine> Runner<E> {
                     }
                     _ => {}
                 },
-                () = tokio::time::sleep_until(patience) => return None,
+                () = tokio::time::sleep_until(grace_period) => return None,
             }
         }
         None
@@ -250,30 +250,30 @@ impl Connection {
         Self { runner: Runner::start(engine, link).await }
     }
 
-    /// Waits for the handshake. Everything else that happens goes to `onlooker`.
-    pub async fn ready(&mut self, mut onlooker: impl FnMut(&Output)) -> Result<Handshake, Failure> {
+    /// Waits for the handshake. Everything else that happens goes to `observer`.
+    pub async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
             match output {
                 Output::Ready(handshake) => return Ok(handshake),
                 Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
                 // Nothing but the handshake has been asked yet.
                 Output::TimedOut { method, after, .. } => return Err(Failure::TimedOut { method, after }),
-                other => onlooker(&other),
+                other => observer(&other),
             }
         }
         Err(Failure::Failed("the server ended before the handshake was over".into()))
     }
 
-    /// Asks and waits for the answer. Everything else that happens goes to `onlooker`.
+    /// Asks and waits for the answer. Everything else that happens goes to `observer`.
     pub async fn request(
         &mut self,
         method: &str,
         params: impl Into<Params>,
-        onlooker: impl FnMut(&Output),
+        observer: impl FnMut(&Output),
     ) -> Result<Answer, Failure> {
         let now = self.runner.now();
         let asked = self.runner.engine.request(now, method, params);
-        self.answer(asked, method, onlooker).await
+        self.answer(asked, method, observer).await
     }
 
     /// The same with a time limit of its own.
@@ -282,25 +282,25 @@ impl Connection {
         timeout: Duration,
         method: &str,
         params: impl Into<Params>,
-        onlooker: impl FnMut(&Output),
+        observer: impl FnMut(&Output),
     ) -> Result<Answer, Failure> {
         let now = self.runner.now();
         let asked = self.runner.engine.request_with_deadline(now, method, params, timeout);
-        self.answer(asked, method, onlooker).await
+        self.answer(asked, method, observer).await
     }
 
     async fn answer(
         &mut self,
         (handle, outputs): (RequestHandle, Vec<Output>),
         method: &str,
-        mut onlooker: impl FnMut(&Output),
+        mut observer: impl FnMut(&Output),
     ) -> Result<Answer, Failure> {
         self.runner.take(outputs);
         while let Some(output) = self.runner.next(None).await {
             if let Some(settled) = settles(&output, handle) {
                 return settled;
             }
-            onlooker(&output);
+            observer(&output);
         }
         Err(Failure::Failed(format!("the server ended before it answered {method}")))
     }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]
-    async fn a_connection_asks_and_hears_over_memory() {
+    async fn a_connection_asks_and_receives_over_memory() {
         let (ours, theirs) = Link::pair();
         tokio::spawn(serve(theirs, legacy));
         let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
@@ -391,15 +391,15 @@ mod tests {
         let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
         connection.runner.take(vec![Output::Send(b"last".to_vec())]);
         connection.runner.close().await;
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         while let Incoming::Message(message) = theirs.receive().await {
-            heard.push(message);
+            received.push(message);
         }
-        assert_eq!((heard.len(), heard.last().map(Vec::as_slice)), (2, Some(&b"last"[..])));
+        assert_eq!((received.len(), received.last().map(Vec::as_slice)), (2, Some(&b"last"[..])));
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]
-    async fn a_server_that_goes_away_is_told() {
+    async fn a_server_that_goes_away_is_reported() {
         let (ours, theirs) = Link::pair();
         drop(theirs);
         let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;

@@ -15,9 +15,9 @@ use std::time::Duration;
 /// How long a line may be.
 const LONGEST: u64 = 1 << 20;
 /// How many may be connected at once.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 /// How long a server may take to say that it has sent something.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Where lines come from.
 pub enum Source {
@@ -59,19 +59,19 @@ impl Feed {
     ///
     /// # Errors
     /// There is no thread for it.
-    pub fn start(source: Source, order: Order, tell: LineErrorCallback) -> io::Result<Self> {
+    pub fn start(source: Source, order: Order, report: LineErrorCallback) -> io::Result<Self> {
         let gate = Arc::<Gate>::default();
         let reader = Lines { gate: Arc::clone(&gate), order };
         let thread = || std::thread::Builder::new().name("feed".into());
         match source {
-            Source::Stream(stream) => thread().spawn(move || reader.read(stream, &*tell))?,
-            Source::Socket(listener) => thread().spawn(move || reader.listen(&listener, &tell))?,
+            Source::Stream(stream) => thread().spawn(move || reader.read(stream, &*report))?,
+            Source::Socket(listener) => thread().spawn(move || reader.listen(&listener, &report))?,
         };
         Ok(Self { gate })
     }
 
     /// Hears a fact of the server's: with the first host that is ready, lines are read.
-    pub fn hear(&self, fact: &Report) {
+    pub fn receive(&self, fact: &Report) {
         if matches!(fact, Report::Ready) {
             self.gate.open();
         }
@@ -86,21 +86,21 @@ struct Lines {
 }
 
 impl Lines {
-    fn listen(&self, listener: &UnixListener, tell: &LineErrorCallback) {
+    fn listen(&self, listener: &UnixListener, report: &LineErrorCallback) {
         let connected = Arc::new(());
         for client in connections(listener) {
             // Each that is connected holds one.
-            if Arc::strong_count(&connected) > MOST_CLIENTS {
+            if Arc::strong_count(&connected) > MAX_CLIENTS {
                 let _ = writeln!(&client, "{}", json!({"error": "too many are connected"}));
                 continue;
             }
-            let (lines, tell, one) = (self.clone(), Arc::clone(tell), Arc::clone(&connected));
+            let (lines, report, one) = (self.clone(), Arc::clone(report), Arc::clone(&connected));
             let thread = std::thread::Builder::new().name("feed-client".into());
             let _ = thread.spawn(move || {
                 let Ok(back) = client.try_clone() else { return };
-                let _ = back.set_write_timeout(Some(PATIENCE));
+                let _ = back.set_write_timeout(Some(GRACE_PERIOD));
                 lines.read(client, &|why: &str| {
-                    tell(why);
+                    report(why);
                     let _ = writeln!(&back, "{}", json!({"error": why}));
                 });
                 drop(one);
@@ -109,7 +109,7 @@ impl Lines {
     }
 
     /// Reads to the end.
-    fn read(&self, stream: impl Read, tell: &dyn Fn(&str)) {
+    fn read(&self, stream: impl Read, report: &dyn Fn(&str)) {
         self.gate.pass();
         let mut stream = BufReader::new(stream);
         for number in 1_u64.. {
@@ -117,17 +117,17 @@ impl Lines {
             match stream.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
                 Ok(0) => return,
                 Ok(_) if line.len() as u64 >= LONGEST && !line.ends_with(b"\n") => {
-                    tell(&format!("line {number} is longer than {LONGEST} bytes and is left out"));
+                    report(&format!("line {number} is longer than {LONGEST} bytes and is left out"));
                     if skip_line(&mut stream).is_err() {
                         return;
                     }
                 }
                 Ok(_) => {
                     if let Err(why) = self.send(&line) {
-                        tell(&format!("line {number}: {why}"));
+                        report(&format!("line {number}: {why}"));
                     }
                 }
-                Err(error) => return tell(&format!("nothing more can be read: {error}")),
+                Err(error) => return report(&format!("nothing more can be read: {error}")),
             }
         }
     }
@@ -140,21 +140,21 @@ impl Lines {
         }
         let fired: Fired = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         fired.check()?;
-        let (told, heard) = mpsc::channel();
-        let hears = move |fact: &Report| {
+        let (reported, received) = mpsc::channel();
+        let receives = move |fact: &Report| {
             let refusal = match fact {
                 Report::NotSent { reason, .. } => Some(format!("not sent: {reason}")),
                 _ => None,
             };
-            let _ = told.send(refusal);
+            let _ = reported.send(refusal);
         };
-        let hosts = (self.order)(&fired, Arc::new(hears));
+        let hosts = (self.order)(&fired, Arc::new(receives));
         if hosts == 0 {
             return Err("not sent: no host is connected".to_owned());
         }
         let mut refused = Vec::new();
         for _ in 0..hosts {
-            refused.extend(heard.recv_timeout(PATIENCE).ok().flatten());
+            refused.extend(received.recv_timeout(GRACE_PERIOD).ok().flatten());
         }
         // Where one host took it, it was sent.
         match refused.pop().filter(|_| refused.len() + 1 == hosts) {
@@ -186,37 +186,37 @@ mod tests {
 
     /// What is sent of these lines, and what is told of the others.
     fn fed(text: Vec<u8>) -> (Vec<String>, Vec<String>) {
-        let ((sends, sent), (tells, told)) = (channel(), channel());
-        let order: Order = Arc::new(move |fired, hears| {
+        let ((sends, sent), (reports, reported)) = (channel(), channel());
+        let order: Order = Arc::new(move |fired, receives| {
             let _ = sends.send(fired.kind().to_owned());
-            hears(&Report::Ready);
+            receives(&Report::Ready);
             1
         });
         let gate = Arc::<Gate>::default();
         gate.open();
-        Lines { gate, order }.read(&text[..], &|why: &str| drop(tells.send(why.to_owned())));
-        (sent.try_iter().collect(), told.try_iter().collect())
+        Lines { gate, order }.read(&text[..], &|why: &str| drop(reports.send(why.to_owned())));
+        (sent.try_iter().collect(), reported.try_iter().collect())
     }
 
     #[test]
-    fn wrong_lines_are_told_by_their_numbers_and_end_nothing() {
+    fn wrong_lines_are_reported_by_their_numbers_and_end_nothing() {
         let good = r#"{"kind":"reminder","body":"b"}"#;
         let long = "x".repeat(usize::try_from(LONGEST).expect("fits") + 5);
         let text = format!("{good}\nno JSON\n\n{{\"kind\":\"none\"}}\n{long}\n{good}");
-        let (sent, told) = fed(text.into_bytes());
+        let (sent, reported) = fed(text.into_bytes());
         assert_eq!(sent, ["reminder", "reminder"]);
         let begins = ["line 2: ", "line 4: there is no kind \"none\"", "line 5 is longer than 1048576 bytes"];
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told.iter().zip(begins).all(|(told, begin)| told.starts_with(begin)), "{told:?}");
+        assert_eq!(reported.len(), 3, "{reported:?}");
+        assert!(reported.iter().zip(begins).all(|(reported, begin)| reported.starts_with(begin)), "{reported:?}");
     }
 
     #[test]
-    fn what_nobody_can_be_sent_is_told() {
+    fn what_nobody_can_be_sent_is_reported() {
         let gate = Arc::<Gate>::default();
         gate.open();
         let lines = Lines { gate, order: Arc::new(|_, _| 0) };
-        let (tells, told) = channel();
-        lines.read(&br#"{"kind":"reminder","body":"b"}"#[..], &|why: &str| drop(tells.send(why.to_owned())));
-        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["line 1: not sent: no host is connected"]);
+        let (reports, reported) = channel();
+        lines.read(&br#"{"kind":"reminder","body":"b"}"#[..], &|why: &str| drop(reports.send(why.to_owned())));
+        assert_eq!(reported.try_iter().collect::<Vec<_>>(), ["line 1: not sent: no host is connected"]);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Never: anything that was not permitted; a value of the user's environment where it was not allowed.
 
-use crate::process::supervisor::{ExitReport, GRACE, ProcessReach, keeper};
+use crate::process::supervisor::{ExitReport, GRACE, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
     HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, OUTPUT_KEPT, Script, Secret, pieces,
 };
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 /// What of this process's environment a script finds: enough to find programs and to speak the user's language.
 const LENT: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 /// How much longer than it may take something is waited for, before it is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// With what it is done.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ impl Stop {
     fn now(self) {
         match self {
             Self::Waiting => {}
-            Self::Keeper(keeper) => drop(pidfd_send_signal(keeper, Signal::TERM)),
+            Self::Keeper(supervisor) => drop(pidfd_send_signal(supervisor, Signal::TERM)),
             Self::HandlerPost(stop) => drop(stop.send(())),
         }
     }
@@ -71,22 +71,22 @@ impl HandlerRunner {
         Arc::new(Self { options, under_way: Mutex::default() })
     }
 
-    /// Begins something; what came of it goes to `bring`, whatever happens.
+    /// Begins something; what came of it goes to `complete_io`, whatever happens.
     pub fn attend(
         self: &Arc<Self>,
         key: (u32, u64),
-        chore: HandlerJob,
-        bring: impl FnOnce(JobOutcome) + Send + 'static,
+        job: HandlerJob,
+        complete_io: impl FnOnce(JobOutcome) + Send + 'static,
     ) {
         let this = Arc::clone(self);
-        let mut bringer = Bringer(Some(Box::new(bring)));
+        let mut bringer = Bringer(Some(Box::new(complete_io)));
         // It can be recalled from now on.
         self.lock().insert(key, Stop::Waiting);
         // A thread that cannot be made drops the bringer, which tells so.
         let started = std::thread::Builder::new().name("handler".into()).spawn(move || {
-            let outcome = this.work(key, &chore);
+            let outcome = this.work(key, &job);
             this.lock().remove(&key);
-            bringer.bring(outcome);
+            bringer.complete_io(outcome);
         });
         if started.is_err() {
             self.lock().remove(&key);
@@ -116,8 +116,8 @@ impl HandlerRunner {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, key: (u32, u64), chore: &HandlerJob) -> JobOutcome {
-        let done = match chore {
+    fn work(&self, key: (u32, u64), job: &HandlerJob) -> JobOutcome {
+        let done = match job {
             _ if self.is_recalled(key) => Ok(JobOutcome::silent(JobEnd::Stopped)),
             HandlerJob::Script(script) => self.script(key, script),
             HandlerJob::Infer(asked) => self.program(key, asked),
@@ -146,7 +146,7 @@ impl HandlerRunner {
         // `$0` is what the shell calls itself in its complaints.
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
-        let mut command = keeper(&argv, script.limit, ProcessReach::Own)?;
+        let mut command = supervisor(&argv, script.limit, ProcessReach::Own)?;
         bare(&mut command).envs(script.environment.iter().cloned());
         let folder =
             script.folder.as_ref().map_or_else(|| self.options.folder.clone(), |at| self.options.folder.join(at));
@@ -158,7 +158,7 @@ impl HandlerRunner {
     fn program(&self, key: (u32, u64), asked: &Infer) -> io::Result<JobOutcome> {
         let argv = self.options.program.as_ref().ok_or_else(|| io::Error::other("there is no program for agents"))?;
         let input = serde_json::to_string(asked).map_err(io::Error::other)? + "\n";
-        let mut command = keeper(argv, asked.limit, ProcessReach::Own)?;
+        let mut command = supervisor(argv, asked.limit, ProcessReach::Own)?;
         if self.options.is_program_bare {
             bare(&mut command);
         }
@@ -183,16 +183,16 @@ impl HandlerRunner {
         self.hold(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let mut stdin = child.stdin.take().ok_or_else(broken)?;
-        let (says, tells) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
-        let (said, told) = (channel(), channel());
+        let (says, reports) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
+        let (said, reported) = (channel(), channel());
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         // A command need not read what it is given.
         thread("handler-in").spawn(move || drop(stdin.write_all(input.as_bytes())))?;
         thread("handler-out").spawn(move || said.0.send(read(says, OUTPUT_KEPT)))?;
-        thread("handler-end").spawn(move || told.0.send(read(tells, OUTPUT_KEPT)))?;
+        thread("handler-end").spawn(move || reported.0.send(read(reports, OUTPUT_KEPT)))?;
         let lost = |_| io::Error::other("its keeper did not tell how it ended");
-        let (end, _) = told.1.recv_timeout(limit.saturating_add(GRACE + PATIENCE)).map_err(lost)?;
-        let (output, bytes) = said.1.recv_timeout(PATIENCE).map_err(lost)?;
+        let (end, _) = reported.1.recv_timeout(limit.saturating_add(GRACE + GRACE_PERIOD)).map_err(lost)?;
+        let (output, bytes) = said.1.recv_timeout(GRACE_PERIOD).map_err(lost)?;
         let kept: ExitReport = match serde_json::from_slice(&end) {
             Ok(kept) => kept,
             // It can be told to end before it listens; then nothing had begun.
@@ -257,16 +257,16 @@ fn bare(command: &mut Command) -> &mut Command {
 struct Bringer(Option<Box<dyn FnOnce(JobOutcome) + Send>>);
 
 impl Bringer {
-    fn bring(&mut self, outcome: JobOutcome) {
-        if let Some(bring) = self.0.take() {
-            bring(outcome);
+    fn complete_io(&mut self, outcome: JobOutcome) {
+        if let Some(complete_io) = self.0.take() {
+            complete_io(outcome);
         }
     }
 }
 
 impl Drop for Bringer {
     fn drop(&mut self) {
-        self.bring(JobOutcome::silent(JobEnd::Unstarted { why: "there is no thread for it".to_owned() }));
+        self.complete_io(JobOutcome::silent(JobEnd::Unstarted { why: "there is no thread for it".to_owned() }));
     }
 }
 
@@ -274,7 +274,7 @@ fn end_of(kept: ExitReport) -> JobEnd {
     match kept {
         ExitReport { unstarted: Some(why), .. } => JobEnd::Unstarted { why },
         ExitReport { late: true, .. } => JobEnd::Late,
-        ExitReport { told: true, .. } => JobEnd::Stopped,
+        ExitReport { reported: true, .. } => JobEnd::Stopped,
         ExitReport { code: Some(code), .. } => JobEnd::Exited { code },
         ExitReport { signal, .. } => JobEnd::Signalled { signal: signal.unwrap_or_default() },
     }
@@ -295,8 +295,8 @@ fn read(mut from: impl Read, most: usize) -> (Vec<u8>, u64) {
             Ok(0) => break,
             Ok(got) => {
                 bytes += got as u64;
-                let room = most.saturating_sub(kept.len()).min(got);
-                kept.extend_from_slice(&chunk[..room]);
+                let proposal = most.saturating_sub(kept.len()).min(got);
+                kept.extend_from_slice(&chunk[..proposal]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
@@ -318,22 +318,21 @@ mod tests {
     const KEY: (u32, u64) = (1, 7);
 
     fn recalled() -> Arc<HandlerRunner> {
-        let chores =
+        let jobs =
             HandlerRunner::new(HandlerOptions { shell: vec!["no-such-shell".into()], ..HandlerOptions::default() });
-        chores.lock().insert(KEY, Stop::Waiting);
-        chores.recall(1);
-        chores
+        jobs.lock().insert(KEY, Stop::Waiting);
+        jobs.recall(1);
+        jobs
     }
 
     #[test]
     fn no_part_of_a_secret_is_left_where_the_output_was_cut() {
         let key = Secret { name: "KEY".to_owned(), host: "host".to_owned(), port: None };
         let secrets = [(key, "s3cret-värde".to_owned())];
-        let chores =
-            HandlerRunner::new(HandlerOptions { secrets: BTreeMap::from(secrets), ..HandlerOptions::default() });
+        let jobs = HandlerRunner::new(HandlerOptions { secrets: BTreeMap::from(secrets), ..HandlerOptions::default() });
         let said = |output: &str, bytes: u64| {
             let outcome = JobOutcome { output: output.into(), bytes, ..JobOutcome::silent(JobEnd::Exited { code: 0 }) };
-            chores.without_secrets(outcome).output
+            jobs.without_secrets(outcome).output
         };
         let more = OUTPUT_KEPT as u64 + 1;
         assert_eq!(said("a s3cret-värde, a s3cret-vä", more), "a ${KEY}, a ");

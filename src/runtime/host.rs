@@ -14,11 +14,11 @@ use tokio::time::Instant;
 /// How many messages of servers may wait for the host.
 const WAITING: usize = 256;
 /// How many messages may wait for a server that takes none, before it is given up.
-const MOST_UNSENT: usize = 8192;
+const MAX_UNSENT: usize = 8192;
 /// How many bytes of them, behind the first (16 MiB).
-const MOST_UNSENT_BYTES: usize = 16 << 20;
+const MAX_UNSENT_BYTES: usize = 16 << 20;
 /// How long servers' last words are waited for.
-const FAREWELL: Duration = Duration::from_secs(4);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
 /// How much of a server's standard error is kept for its end.
 const STDERR_KEPT: usize = 4 << 10;
 
@@ -64,7 +64,7 @@ pub struct HostRunner {
     carriers: Vec<tokio::task::JoinHandle<()>>,
     inbox: Receiver<(ServerId, Incoming)>,
     began: Instant,
-    told: VecDeque<HostNotice>,
+    reported: VecDeque<HostNotice>,
     stderr: Vec<Vec<u8>>,
     attendant: Option<Interceptor>,
 }
@@ -81,8 +81,8 @@ impl HostRunner {
         }
         let outputs = host.start(Duration::ZERO);
         let stderr = vec![Vec::new(); ports.len()];
-        let (began, told) = (Instant::now(), VecDeque::new());
-        let mut runner = Self { host, ports, carriers, inbox, began, told, stderr, attendant };
+        let (began, reported) = (Instant::now(), VecDeque::new());
+        let mut runner = Self { host, ports, carriers, inbox, began, reported, stderr, attendant };
         runner.take(outputs);
         runner
     }
@@ -94,7 +94,7 @@ impl HostRunner {
 
     /// Whether the host is idle and all it had to tell is told.
     pub fn is_idle(&self) -> bool {
-        self.told.is_empty() && self.host.is_idle()
+        self.reported.is_empty() && self.host.is_idle()
     }
 
     /// Gives the host something to do.
@@ -140,7 +140,7 @@ impl HostRunner {
                     let passed = self.pass(server, Direction::ClientToServer, message);
                     passed.into_iter().for_each(|message| self.send(server, message));
                 }
-                other => self.told.push_back(HostNotice::Host(other)),
+                other => self.reported.push_back(HostNotice::Host(other)),
             }
         }
     }
@@ -171,8 +171,8 @@ impl HostRunner {
     /// The next thing that is told. Cancelling it loses nothing.
     pub async fn next(&mut self) -> HostNotice {
         loop {
-            if let Some(told) = self.told.pop_front() {
-                return told;
+            if let Some(reported) = self.reported.pop_front() {
+                return reported;
             }
             // A time without a limit is no time.
             let due = self.host.next_wake().and_then(|at| self.began.checked_add(at));
@@ -186,7 +186,7 @@ impl HostRunner {
             // An engine must learn of the time before it learns of what came after it.
             let mut outputs = self.host.wake(now);
             if let Some((server, incoming)) = incoming {
-                outputs.extend(self.hear(now, server, incoming));
+                outputs.extend(self.receive(now, server, incoming));
             }
             match put {
                 Some((server, Intervention::Message(Direction::ClientToServer, message))) => self.send(server, message),
@@ -201,7 +201,7 @@ impl HostRunner {
         }
     }
 
-    fn hear(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
+    fn receive(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
         match incoming {
             Incoming::Message(message) => match self.pass(server, Direction::ServerToClient, message) {
                 Some(message) => {
@@ -222,7 +222,7 @@ impl HostRunner {
                     let extra = kept.len().saturating_sub(STDERR_KEPT);
                     kept.drain(..extra);
                 }
-                self.told.push_back(HostNotice::Stderr(server, bytes));
+                self.reported.push_back(HostNotice::Stderr(server, bytes));
                 Vec::new()
             }
             Incoming::Closed => self.host.closed(now, server, None),
@@ -249,7 +249,7 @@ impl HostRunner {
                 }
             }
         };
-        let _ = tokio::time::timeout(FAREWELL, all).await;
+        let _ = tokio::time::timeout(DELETE_TIMEOUT, all).await;
         said
     }
 }
@@ -295,7 +295,7 @@ async fn carry(
             link.close();
         }
         let behind_the_first: usize = outbox.iter().skip(1).map(Vec::len).sum();
-        if outbox.len() > MOST_UNSENT || behind_the_first > MOST_UNSENT_BYTES {
+        if outbox.len() > MAX_UNSENT || behind_the_first > MAX_UNSENT_BYTES {
             let why = format!("it takes no messages: {} wait for it", outbox.len());
             let _ = to_host.send((server, Incoming::Failed(why))).await;
             return;

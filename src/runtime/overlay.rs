@@ -52,18 +52,19 @@ pub fn laid_over(
     server: Link,
     overlay: Overlay,
     changes: mpsc::UnboundedReceiver<Changed>,
-    hear: OverlayNoticeCallback,
+    receive: OverlayNoticeCallback,
 ) -> Link {
     let (link, client) = Link::served();
     tokio::spawn(
-        Between { overlay, hear, to_server: VecDeque::new(), to_client: VecDeque::new() }.run(server, client, changes),
+        Between { overlay, receive, to_server: VecDeque::new(), to_client: VecDeque::new() }
+            .run(server, client, changes),
     );
     link
 }
 
 struct Between {
     overlay: Overlay,
-    hear: OverlayNoticeCallback,
+    receive: OverlayNoticeCallback,
     to_server: VecDeque<Vec<u8>>,
     to_client: VecDeque<Incoming>,
 }
@@ -83,9 +84,9 @@ impl Between {
                         Vec::new()
                     }
                 },
-                room = incoming.reserve(self.to_client.front().map_or(0, Weight::weight)), if !self.to_client.is_empty() => {
-                    if let (Ok(room), Some(message)) = (room, self.to_client.pop_front()) {
-                        room.send(message);
+                proposal = incoming.reserve(self.to_client.front().map_or(0, Weight::weight)), if !self.to_client.is_empty() => {
+                    if let (Ok(proposal), Some(message)) = (proposal, self.to_client.pop_front()) {
+                        proposal.send(message);
                     }
                     Vec::new()
                 }
@@ -99,7 +100,7 @@ impl Between {
                         })
                     }
                     Some(Incoming::Stderr(bytes)) => {
-                        (self.hear)(OverlayNotice::Stderr(&bytes));
+                        (self.receive)(OverlayNotice::Stderr(&bytes));
                         Vec::new()
                     }
                     Some(end @ (Incoming::Failed(_) | Incoming::Closed)) => {
@@ -126,27 +127,27 @@ impl Between {
     }
 
     fn carry(&mut self, output: Output) {
-        let told = |direction, is_injected, message| {
-            (self.hear)(OverlayNotice::Message { direction, is_injected, message });
+        let reported = |direction, is_injected, message| {
+            (self.receive)(OverlayNotice::Message { direction, is_injected, message });
         };
         let (direction, message) = match output {
             Output::Pass(direction, message) => {
-                told(direction, false, &message);
+                reported(direction, false, &message);
                 (direction, message)
             }
-            Output::Taken(direction, message) => return told(direction, false, &message),
+            Output::Taken(direction, message) => return reported(direction, false, &message),
             Output::Put(direction, message) => {
-                told(direction, true, &message);
+                reported(direction, true, &message);
                 (direction, message)
             }
             Output::Changed(original, message) => {
-                (self.hear)(OverlayNotice::Withheld("changed", &original));
-                told(Direction::ServerToClient, true, &message);
+                (self.receive)(OverlayNotice::Withheld("changed", &original));
+                reported(Direction::ServerToClient, true, &message);
                 (Direction::ServerToClient, message)
             }
-            Output::Kept(message) => return (self.hear)(OverlayNotice::Withheld("kept", &message)),
-            Output::Tell(text) => return (self.hear)(OverlayNotice::Words(&text)),
-            Output::Fact(fact) => return (self.hear)(OverlayNotice::Fact(&fact)),
+            Output::Kept(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
+            Output::Tell(text) => return (self.receive)(OverlayNotice::Words(&text)),
+            Output::Fact(fact) => return (self.receive)(OverlayNotice::Fact(&fact)),
         };
         match direction {
             Direction::ClientToServer => self.to_server.push_back(message),
@@ -171,19 +172,19 @@ pub fn watch(
         return Ok(None);
     }
     let here = std::env::current_dir().and_then(|here| here.canonicalize())?;
-    let tell = Arc::new(move |fired: Vec<crate::server::Fired>| {
+    let report = Arc::new(move |fired: Vec<crate::server::Fired>| {
         for fired in fired.iter().filter(|fired| fired.kind() == "changed") {
             let _ = paths(fired, &here).map(|paths| changed.send(paths));
         }
     });
     let options = Options { folders, commands: Vec::new(), quiet: QUIET, every: None, limit: Duration::MAX };
-    PreparedWatchers::new(options).start(tell, complain).map(Some)
+    PreparedWatchers::new(options).start(report, complain).map(Some)
 }
 
 /// The file that is told to have changed.
 fn paths(fired: &crate::server::Fired, here: &Path) -> Option<Changed> {
-    let told = serde_json::to_value(fired).ok()?;
-    let path: PathBuf = Url::parse(told["uri"].as_str()?).ok()?.to_file_path().ok()?;
+    let reported = serde_json::to_value(fired).ok()?;
+    let path: PathBuf = Url::parse(reported["uri"].as_str()?).ok()?.to_file_path().ok()?;
     let below = path.strip_prefix(here).unwrap_or(&path);
     Some((below.to_string_lossy().into_owned(), path.to_string_lossy().into_owned()))
 }

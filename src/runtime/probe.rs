@@ -3,7 +3,7 @@
 
 use super::server::ServerInput;
 use crate::probe::ClientEnd;
-use crate::process::supervisor::{ExitReport, ProcessReach, keeper};
+use crate::process::supervisor::{ExitReport, ProcessReach, supervisor};
 use crate::transport::budget::BackpressurePermit;
 use crate::wire::{Envelope, MessageKind};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -25,7 +25,7 @@ const AT_ONCE: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// A client's process, and all that it starts; ended when this is dropped.
 pub struct Host {
-    keeper: OwnedFd,
+    supervisor: OwnedFd,
 }
 
 impl Host {
@@ -39,23 +39,23 @@ impl Host {
         says: impl FnMut(&[u8]) + Send + 'static,
         ended: impl FnOnce(ClientEnd) + Send + 'static,
     ) -> io::Result<Self> {
-        let mut command = keeper(argv, LIFE, ProcessReach::All)?;
+        let mut command = supervisor(argv, LIFE, ProcessReach::All)?;
         command.envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        let host = Self { keeper: pidfd_open(pid, PidfdFlags::empty())? };
+        let host = Self { supervisor: pidfd_open(pid, PidfdFlags::empty())? };
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let (output, told) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
+        let (output, reported) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        thread("client-says").spawn(move || hear(output, says))?;
-        thread("client-ends").spawn(move || ended(end(told, child)))?;
+        thread("client-says").spawn(move || receive(output, says))?;
+        thread("client-ends").spawn(move || ended(end(reported, child)))?;
         Ok(host)
     }
 
     /// Asks it to end; how it did is told as ever.
     pub fn stop(&self) {
-        let _ = pidfd_send_signal(&self.keeper, Signal::TERM);
+        let _ = pidfd_send_signal(&self.supervisor, Signal::TERM);
     }
 }
 
@@ -65,17 +65,17 @@ impl Drop for Host {
     }
 }
 
-fn hear(mut output: impl Read, mut says: impl FnMut(&[u8])) {
+fn receive(mut output: impl Read, mut says: impl FnMut(&[u8])) {
     let mut chunk = vec![0; 8 << 10];
     while let Ok(got @ 1..) = output.read(&mut chunk) {
         says(&chunk[..got]);
     }
 }
 
-fn end(mut told: impl Read, mut keeper: Child) -> ClientEnd {
+fn end(mut reported: impl Read, mut supervisor: Child) -> ClientEnd {
     let mut text = String::new();
-    let _ = told.read_to_string(&mut text);
-    let _ = keeper.wait();
+    let _ = reported.read_to_string(&mut text);
+    let _ = supervisor.wait();
     let kept: Option<ExitReport> = serde_json::from_str(&text).ok();
     kept.map_or_else(ClientEnd::default, |kept| ClientEnd {
         code: kept.code,
@@ -86,7 +86,7 @@ fn end(mut told: impl Read, mut keeper: Child) -> ClientEnd {
 }
 
 /// How many requests are held back at once; what comes beyond is answered at once.
-const MOST_HELD: usize = 256;
+const MAX_HELD: usize = 256;
 
 /// Requests of the client's on their way to the engine.
 #[derive(Clone, Default)]
@@ -107,7 +107,7 @@ impl Held {
         let waits = envelope.kind == MessageKind::Request
             && envelope.method.as_deref().is_some_and(|method| !AT_ONCE.contains(&method));
         // This one, and a clone with each that is held back; the survey has another.
-        let has_space = Arc::strong_count(&self.count) < MOST_HELD;
+        let has_space = Arc::strong_count(&self.count) < MAX_HELD;
         let Some(back) = back.filter(|_| waits && has_space) else { return Some(message) };
         let (held, later) = (self.clone(), message.clone());
         let release = std::thread::Builder::new().name("held".into()).spawn(move || {

@@ -88,7 +88,7 @@ struct Present {
 
 struct Playing<T> {
     part: ScenarioServer,
-    tell: T,
+    report: T,
     present: Option<Present>,
     has_begun: bool,
     is_done: bool,
@@ -104,12 +104,12 @@ struct Playing<T> {
 pub async fn play(
     part: ScenarioServer,
     mut entering: mpsc::UnboundedReceiver<Entered>,
-    tell: impl FnMut(ScenarioServerEvent<'_>) + Send,
+    report: impl FnMut(ScenarioServerEvent<'_>) + Send,
 ) -> Report {
     let Some(first) = entering.recv().await else { return part.player.finish(Duration::ZERO) };
     let (late, mut delayed) = mpsc::unbounded_channel();
     let (began, arrivals) = (Instant::now(), VecDeque::new());
-    let mut playing = Playing { part, tell, present: None, has_begun: false, is_done: false, began, arrivals, late };
+    let mut playing = Playing { part, report, present: None, has_begun: false, is_done: false, began, arrivals, late };
     playing.enter(first);
     loop {
         let mut outputs = playing.arrive();
@@ -126,7 +126,7 @@ pub async fn play(
             let due = playing.due(wait);
             let is_alone = playing.present.is_none();
             tokio::select! {
-                incoming = turn(playing.present.as_mut()) => end = playing.hear(incoming),
+                incoming = turn(playing.present.as_mut()) => end = playing.receive(incoming),
                 entered = entering.recv() => match entered {
                     Some(entered) => playing.enter(entered),
                     None if is_alone => return playing.finish(),
@@ -165,7 +165,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
 
     fn enter(&mut self, entered: Entered) {
         let Entered { stream, link, held } = entered;
-        (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Opened));
+        (self.report)(ScenarioServerEvent::Passes(stream, SessionTraffic::Opened));
         let (engine, outbox) = ((self.part.make)(), VecDeque::new());
         self.present = Some(Present { stream, link, engine, outbox, has_spoken: false, _held: held });
     }
@@ -180,7 +180,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
             match direction {
                 Direction::ClientToServer => outputs.extend(present.engine.receive(now, &bytes)),
                 Direction::ServerToClient => {
-                    (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
+                    (self.report)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
                     present.outbox.push_back(bytes);
                 }
             }
@@ -201,7 +201,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
                     self.part.player.gone();
                     return Lead::Over;
                 };
-                (self.tell)(ScenarioServerEvent::OrderResult(present.stream));
+                (self.report)(ScenarioServerEvent::OrderResult(present.stream));
             }
             PlayerAction::Fire(_, fired) => match &mut self.present {
                 Some(present) => outputs.extend(present.engine.fire(now, &fired)),
@@ -213,12 +213,12 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         Lead::Wait(Some(now))
     }
 
-    fn hear(&mut self, incoming: Option<Incoming>) -> Option<End> {
+    fn receive(&mut self, incoming: Option<Incoming>) -> Option<End> {
         let present = self.present.as_mut()?;
         match incoming {
             Some(Incoming::Message(bytes)) => {
                 let (stream, direction) = (present.stream, Direction::ClientToServer);
-                (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
+                (self.report)(ScenarioServerEvent::Passes(stream, SessionTraffic::Message(direction, &bytes)));
                 present.has_spoken |= Envelope::scan(&bytes).method.as_deref() != Some("server/discover");
                 if present.has_spoken && !self.part.has_handshake {
                     self.begin();
@@ -306,10 +306,10 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
             }
         };
         let by = if end == End::Cut { "the scenario" } else { "its client" };
-        (self.tell)(ScenarioServerEvent::Passes(stream, SessionTraffic::Closed(by)));
+        (self.report)(ScenarioServerEvent::Passes(stream, SessionTraffic::Closed(by)));
         match is_over {
             true => self.part.player.gone(),
-            false => (self.tell)(ScenarioServerEvent::Waits),
+            false => (self.report)(ScenarioServerEvent::Waits),
         }
         is_over
     }

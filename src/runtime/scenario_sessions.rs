@@ -28,7 +28,7 @@ pub struct ScenarioSessions(Arc<House>);
 
 struct House {
     begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
-    onlook: TrafficObserver,
+    observe: TrafficObserver,
     seats: Mutex<Seats>,
     news: mpsc::UnboundedSender<ScenarioNotice>,
 }
@@ -50,12 +50,12 @@ impl ScenarioSessions {
     /// Plays whose parts are of this make; the first waits for its host already.
     pub fn start(
         begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
-        onlook: TrafficObserver,
+        observe: TrafficObserver,
     ) -> (Self, mpsc::UnboundedReceiver<ScenarioNotice>) {
-        let (news, hears) = mpsc::unbounded_channel();
-        let plays = Self(Arc::new(House { begin, onlook, seats: Mutex::default(), news }));
+        let (news, receives) = mpsc::unbounded_channel();
+        let plays = Self(Arc::new(House { begin, observe, seats: Mutex::default(), news }));
         plays.begin(None);
-        (plays, hears)
+        (plays, receives)
     }
 
     /// Nobody comes any more: what waits for a host is over.
@@ -75,17 +75,17 @@ impl ScenarioSessions {
         drop(seats);
         let plays = self.clone();
         tokio::spawn(async move {
-            let House { begin, onlook, news, .. } = &*plays.0;
-            let tell = |told: ScenarioServerEvent<'_>| match told {
+            let House { begin, observe, news, .. } = &*plays.0;
+            let report = |reported: ScenarioServerEvent<'_>| match reported {
                 ScenarioServerEvent::Waits => {
                     if let Some(seat) = plays.lock().seats.get_mut(&number) {
                         seat.is_free = true;
                     }
                 }
-                ScenarioServerEvent::Passes(stream, passing) => onlook(stream, passing),
+                ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
                 ScenarioServerEvent::OrderResult(stream) => drop(news.send(ScenarioNotice::Done(stream))),
             };
-            let report = play(begin(), enters, tell).await;
+            let report = play(begin(), enters, report).await;
             plays.lock().seats.remove(&number);
             let _ = news.send(ScenarioNotice::Over(number, report));
         });

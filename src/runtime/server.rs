@@ -33,12 +33,12 @@ pub enum ServerInput {
 impl ServerInput {
     /// Lets what a reader of its messages passes on arrive there.
     pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
-        let room = Backpressure::default();
+        let proposal = Backpressure::default();
         move |incoming| {
             let arrival = match incoming {
                 Incoming::Message(message) => {
                     // A host that says more than the server can answer is held back.
-                    let stay = room.blocking_enter(message.len());
+                    let stay = proposal.blocking_enter(message.len());
                     Self::Message(message, stay)
                 }
                 Incoming::Failed(why) => Self::Failed(why),
@@ -65,10 +65,10 @@ pub fn serve(
     let mut listeners = Listeners::default();
     let mut has_ended = false;
     loop {
-        let patience = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
-        let arrival = match patience {
+        let grace_period = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
+        let arrival = match grace_period {
             None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(patience) => arrivals.recv_timeout(patience),
+            Some(grace_period) => arrivals.recv_timeout(grace_period),
         };
         let now = began.elapsed();
         let outputs = match arrival {
@@ -78,12 +78,12 @@ pub fn serve(
             },
             Ok(ServerInput::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
             Ok(ServerInput::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
-            Ok(ServerInput::Asked(fired, heard)) => {
+            Ok(ServerInput::Asked(fired, received)) => {
                 let outputs = server.fire(now, &fired);
-                listeners.take_in(heard, &outputs);
+                listeners.take_in(received, &outputs);
                 outputs
             }
-            Ok(ServerInput::Brought(ticket, brought)) => server.bring(now, ticket, brought),
+            Ok(ServerInput::Brought(ticket, completed)) => server.complete_io(now, ticket, completed),
             Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
             Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
             Ok(ServerInput::End) => {
@@ -99,10 +99,10 @@ pub fn serve(
                     out.write_all(&message)?;
                 }
                 Output::Report(fact) => {
-                    listeners.tell(&fact);
+                    listeners.report(&fact);
                     report(&fact);
                 }
-                Output::IoRequest(errand) => send_out(errand),
+                Output::IoRequest(io_request) => send_out(io_request),
             }
         }
         out.flush()?;
@@ -118,7 +118,7 @@ struct Listeners(HashMap<i64, FactCallback>);
 
 impl Listeners {
     /// Tells what an order led to at once; where that is a request, its end is told later.
-    fn take_in(&mut self, heard: FactCallback, outputs: &[Output]) {
+    fn take_in(&mut self, received: FactCallback, outputs: &[Output]) {
         let mut facts = outputs.iter().filter_map(|output| match output {
             Output::Report(fact) => Some(fact),
             Output::Send(_) | Output::IoRequest(_) => None,
@@ -126,18 +126,18 @@ impl Listeners {
         // What was due before the order stands before it: the last fact is the order's.
         let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
         let request = last.request();
-        heard(last, request.is_none());
+        received(last, request.is_none());
         if let Some(id) = request {
-            self.0.insert(id, heard);
+            self.0.insert(id, received);
         }
     }
 
-    fn tell(&mut self, fact: &Report) {
+    fn report(&mut self, fact: &Report) {
         if matches!(fact, Report::Sent { .. }) {
             return;
         }
-        if let Some(heard) = fact.request().and_then(|id| self.0.remove(&id)) {
-            heard(fact, true);
+        if let Some(received) = fact.request().and_then(|id| self.0.remove(&id)) {
+            received(fact, true);
         }
     }
 }
@@ -176,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn who_orders_hears_what_came_of_it() {
+    fn who_orders_receives_what_came_of_it() {
         let (sender, arrivals) = channel();
-        let (told, facts) = channel();
+        let (reported, facts) = channel();
         let fired = Fired::new("log", serde_json::json!({"data": null}));
-        let heard = move |fact: &Report, last| told.send((format!("{fact:?}"), last)).expect("heard");
-        sender.send(ServerInput::Asked(fired, Box::new(heard))).expect("sent");
+        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("heard");
+        sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
         sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
         let (fact, last) = facts.recv().expect("told");

@@ -39,10 +39,10 @@ pub type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
 /// The sessions of a server that listens.
 pub struct Sessions {
     make: EngineFactory,
-    hear: ReportCallback,
+    receive: ReportCallback,
     sift: MessageFilter,
     send_out: IoHandler,
-    onlook: TrafficObserver,
+    observe: TrafficObserver,
     open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
 }
 
@@ -50,12 +50,12 @@ impl Sessions {
     /// Sessions with engines of this make.
     pub fn new(
         make: EngineFactory,
-        hear: ReportCallback,
+        receive: ReportCallback,
         sift: MessageFilter,
         send_out: IoHandler,
-        onlook: TrafficObserver,
+        observe: TrafficObserver,
     ) -> Self {
-        Self { make, hear, sift, send_out, onlook, open: Mutex::default() }
+        Self { make, receive, sift, send_out, observe, open: Mutex::default() }
     }
 
     /// The numbers of the open ones.
@@ -75,10 +75,10 @@ impl Sessions {
 
 impl Backend for Sessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
-        (self.onlook)(stream, SessionTraffic::Opened);
+        (self.observe)(stream, SessionTraffic::Opened);
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
-        let (server, hear, sift) = ((self.make)(stream), Arc::clone(&self.hear), Arc::clone(&self.sift));
+        let (server, receive, sift) = ((self.make)(stream), Arc::clone(&self.receive), Arc::clone(&self.sift));
         let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
@@ -97,9 +97,9 @@ impl Backend for Sessions {
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let (hear, sift) = (|fact: &Report| hear(stream, fact), |message| sift(stream, message));
-                let send_out = |errand| send_out(stream, errand, back.clone());
-                let _ = serve(server, &arrivals, to_host, hear, sift, send_out);
+                let (receive, sift) = (|fact: &Report| receive(stream, fact), |message| sift(stream, message));
+                let send_out = |io_request| send_out(stream, io_request, back.clone());
+                let _ = serve(server, &arrivals, to_host, receive, sift, send_out);
                 let _ = incoming.blocking_send(Incoming::Closed);
                 drop(ended);
             })
@@ -112,14 +112,14 @@ impl Backend for Sessions {
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        (self.onlook)(stream, SessionTraffic::Message(direction, &message));
+        (self.observe)(stream, SessionTraffic::Message(direction, &message));
         Some(message)
     }
 
     fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
 
     fn closed(&self, stream: u32, by: &str) {
-        (self.onlook)(stream, SessionTraffic::Closed(by));
+        (self.observe)(stream, SessionTraffic::Closed(by));
         self.lock().remove(&stream);
     }
 }

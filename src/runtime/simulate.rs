@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
 /// How much may happen at one moment, between two steps, before it is taken for a circle.
-const MOST_AT_ONCE: u64 = 1_000_000;
+const MAX_AT_ONCE: u64 = 1_000_000;
 
 /// Why a scenario cannot be played in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum SimulateError {
         line: u64,
     },
     /// Engines keep each other busy without end.
-    #[error("more than {MOST_AT_ONCE} things happened at once after {0:?}: somebody answers himself")]
+    #[error("more than {MAX_AT_ONCE} things happened at once after {0:?}: somebody answers himself")]
     Circle(Duration),
 }
 
@@ -93,7 +93,7 @@ impl Simulation<'_> {
         let mut at_once = 0;
         loop {
             at_once += 1;
-            if at_once > MOST_AT_ONCE {
+            if at_once > MAX_AT_ONCE {
                 return Err(SimulateError::Circle(self.now));
             }
             self.settle();

@@ -24,9 +24,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many changed files of one moment get a reminder each.
-const MOST_AT_ONCE: usize = 20;
+const MAX_AT_ONCE: usize = 20;
 /// How many lines of a command's output a reminder has.
-const LINES_TOLD: usize = 20;
+const LINES_REPORTED: usize = 20;
 
 /// What to watch, and how.
 #[derive(Debug)]
@@ -106,15 +106,15 @@ impl PreparedWatchers {
     ///
     /// # Errors
     /// A folder cannot be watched, or there is no thread.
-    pub fn start(self, tell: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
+    pub fn start(self, report: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
         let Self { attendant, waiting, quiet, every, limit } = self;
         let running = Arc::new(RunningCommand::default());
         let watcher = match attendant.folders.is_empty() {
             true => None,
-            false => Some(watch_folders(&attendant, quiet, Arc::clone(&tell), complain)?),
+            false => Some(watch_folders(&attendant, quiet, Arc::clone(&report), complain)?),
         };
         if !attendant.commands.is_empty() {
-            let runner = Runner { attendant, running: Arc::clone(&running), limit, tell, last: BTreeMap::new() };
+            let runner = Runner { attendant, running: Arc::clone(&running), limit, report, last: BTreeMap::new() };
             std::thread::Builder::new().name("commands".into()).spawn(move || runner.work(&waiting, every))?;
         }
         Ok(Watchers { _watcher: watcher, running })
@@ -128,18 +128,18 @@ impl IoRunner {
         Outside { folders, commands: self.commands.clone(), ..Outside::default() }
     }
 
-    /// Does an errand and takes what came of it to `bring`, now or later.
-    pub fn attend(&self, errand: IoRequest, bring: impl FnOnce(u64, Option<Value>) + Send + 'static) {
-        let ticket = errand.ticket;
-        match errand.task {
-            Task::List => bring(ticket, Some(self.folders.iter().flat_map(Folder::list).collect())),
-            Task::Read(uri) => bring(ticket, self.folders.iter().find_map(|folder| folder.read(&uri))),
+    /// Does an errand and takes what came of it to `complete_io`, now or later.
+    pub fn attend(&self, io_request: IoRequest, complete_io: impl FnOnce(u64, Option<Value>) + Send + 'static) {
+        let ticket = io_request.ticket;
+        match io_request.task {
+            Task::List => complete_io(ticket, Some(self.folders.iter().flat_map(Folder::list).collect())),
+            Task::Read(uri) => complete_io(ticket, self.folders.iter().find_map(|folder| folder.read(&uri))),
             Task::Run(commands) => {
-                let bring = Box::new(move |brought| bring(ticket, brought));
-                let _ = self.jobs.send(Job::Asked(commands, bring));
+                let complete_io = Box::new(move |completed| complete_io(ticket, completed));
+                let _ = self.jobs.send(Job::Asked(commands, complete_io));
             }
             // Those are not for who watches.
-            Task::Room(_) | Task::Recall => bring(ticket, None),
+            Task::Room(_) | Task::Recall => complete_io(ticket, None),
         }
     }
 
@@ -156,7 +156,7 @@ impl IoRunner {
 fn watch_folders(
     attendant: &Arc<IoRunner>,
     quiet: Duration,
-    tell: FiredCallback,
+    report: FiredCallback,
     complain: WarningCallback,
 ) -> io::Result<RecommendedWatcher> {
     let (events, arrivals) = channel();
@@ -170,10 +170,10 @@ fn watch_folders(
         let mut changes = Debounce::new(quiet);
         let began = Instant::now();
         loop {
-            let patience = changes.due().map(|due| due.saturating_sub(began.elapsed()));
-            let arrival = match patience {
+            let grace_period = changes.due().map(|due| due.saturating_sub(began.elapsed()));
+            let arrival = match grace_period {
                 None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(patience) => arrivals.recv_timeout(patience),
+                Some(grace_period) => arrivals.recv_timeout(grace_period),
             };
             match arrival {
                 Ok(Ok(event)) => {
@@ -190,9 +190,9 @@ fn watch_folders(
             }
             let changed = changes.take(began.elapsed());
             if !changed.is_empty() {
-                let fired = attendant.told(changed);
+                let fired = attendant.reported(changed);
                 if !fired.is_empty() {
-                    tell(fired);
+                    report(fired);
                     let _ = attendant.jobs.send(Job::Changed);
                 }
             }
@@ -224,7 +224,7 @@ impl IoRunner {
     }
 
     /// What is sent about changed files: to those who watch one, and to all as a reminder.
-    fn told(&self, changed: Vec<(PathBuf, Change)>) -> Vec<Fired> {
+    fn reported(&self, changed: Vec<(PathBuf, Change)>) -> Vec<Fired> {
         // What came and went again was never there.
         let was_there = |(path, change): &(PathBuf, Change)| path.exists() || *change != Change::Made;
         let named = |(path, _): (PathBuf, Change)| {
@@ -239,11 +239,11 @@ impl IoRunner {
                 true => format!("{name} changed; read it again before you edit it"),
                 false => format!("{name} was removed"),
             };
-            if at < MOST_AT_ONCE {
+            if at < MAX_AT_ONCE {
                 fired.push(file_changed(&body, name));
             }
         }
-        if let Some(more) = changed.len().checked_sub(MOST_AT_ONCE).filter(|more| *more > 0) {
+        if let Some(more) = changed.len().checked_sub(MAX_AT_ONCE).filter(|more| *more > 0) {
             fired.push(file_changed(&format!("{more} more files changed; read files again before you edit them"), "*"));
         }
         fired
@@ -261,7 +261,7 @@ struct Runner {
     attendant: Arc<IoRunner>,
     running: Arc<RunningCommand>,
     limit: Duration,
-    tell: FiredCallback,
+    report: FiredCallback,
     /// What came of each the last time.
     last: BTreeMap<String, RunOutcome>,
 }
@@ -294,8 +294,8 @@ impl Runner {
     fn take(&mut self, job: Job) -> bool {
         match job {
             Job::Changed => true,
-            Job::Asked(commands, bring) => {
-                bring(Some(commands.iter().map(|command| self.run(command)).collect()));
+            Job::Asked(commands, complete_io) => {
+                complete_io(Some(commands.iter().map(|command| self.run(command)).collect()));
                 false
             }
         }
@@ -309,7 +309,8 @@ impl Runner {
             Ok(prepared) => run(prepared, self.limit, &self.running),
             Err(error) => RunOutcome::not_run(&error),
         };
-        let told = json!({"command": command, "passed": outcome.passed, "how": outcome.how, "output": outcome.output});
+        let reported =
+            json!({"command": command, "passed": outcome.passed, "how": outcome.how, "output": outcome.output});
         let before = self.last.get(command);
         if before.is_none_or(|before| before.summary() != outcome.summary()) {
             let fired = reminder(command, &outcome, before);
@@ -321,17 +322,17 @@ impl Runner {
             drop(standing);
             // That all is well at the beginning is no news.
             if before.is_some() || !outcome.passed {
-                (self.tell)(vec![fired]);
+                (self.report)(vec![fired]);
             }
             self.last.insert(command.to_owned(), outcome);
         }
-        told
+        reported
     }
 }
 
 fn reminder(command: &str, outcome: &RunOutcome, before: Option<&RunOutcome>) -> Fired {
     let lines: Vec<&str> = outcome.output.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LINES_TOLD)..];
+    let last = &lines[lines.len().saturating_sub(LINES_REPORTED)..];
     let before = before.map_or_else(String::new, |before| format!(" (before: {})", before.how));
     let body = format!("`{command}` {}{before}\n{}", outcome.how, last.join("\n"));
     Fired::new(

@@ -17,13 +17,13 @@ const EVENTS: &str = "/events/";
 /// How large a body may be.
 pub const LARGEST: usize = 1 << 20;
 /// How much of a body that names no text becomes the event's text, in characters.
-const MOST_TEXT: usize = 16 << 10;
+const MAX_TEXT: usize = 16 << 10;
 /// How long an event's id may be, in bytes: it is kept.
 const LONGEST_ID: usize = 256;
 /// How many events are known as had before.
-const MOST_KNOWN: usize = 4096;
+const MAX_KNOWN: usize = 4096;
 /// How long a server may take to say that it has sent an event.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Hears the facts that come of an event in one session.
 pub type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -44,7 +44,7 @@ impl Webhook {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel();
-        let receiver = Arc::new(Receiver { order, known: Mutex::new(Recent::new(MOST_KNOWN)) });
+        let receiver = Arc::new(Receiver { order, known: Mutex::new(Recent::new(MAX_KNOWN)) });
         let take: PostHandler = Arc::new(move |post| {
             let receiver = Arc::clone(&receiver);
             Box::pin(async move { receiver.take(&post).await })
@@ -97,12 +97,12 @@ impl Receiver {
 
     /// Has it pushed. In how many sessions it was sent, or why in none.
     async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
-        let (told, mut heard) = mpsc::unbounded_channel();
-        let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(told.send(fact.clone()))));
+        let (reported, mut received) = mpsc::unbounded_channel();
+        let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(reported.send(fact.clone()))));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
         let mut left = ordered;
         while left > 0 {
-            match tokio::time::timeout(PATIENCE, heard.recv()).await {
+            match tokio::time::timeout(GRACE_PERIOD, received.recv()).await {
                 Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
                 Ok(Some(Report::Room(fact))) if fact["report"] == "published" => {
                     let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
@@ -143,7 +143,7 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     }
     if let Some(kind) = post.path.strip_prefix(EVENTS).filter(|kind| !kind.is_empty()) {
         let fired = published(kind, &id, body);
-        return fired.check().map_err(|misfit| refuse(422, misfit)).map(|()| (id, fired));
+        return fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired));
     }
     let mut params = Map::new();
     params.insert("eventId".to_owned(), id.clone().into());
@@ -154,7 +154,7 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     }
     if !params.contains_key("text") && !params.contains_key("content") {
         let text = Value::Object(body.clone()).to_string();
-        params.insert("text".to_owned(), clip(&text, MOST_TEXT).into());
+        params.insert("text".to_owned(), clip(&text, MAX_TEXT).into());
     }
     let mut origin = match body.get("origin") {
         None => Map::new(),
@@ -164,7 +164,7 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     origin.entry("webhook").or_insert_with(|| post.path.trim_matches('/').into());
     params.insert("origin".to_owned(), origin.into());
     let fired = Fired::new("push", params);
-    fired.check().map_err(|misfit| refuse(422, misfit)).map(|()| (id, fired))
+    fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired))
 }
 
 /// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it
@@ -197,11 +197,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_that_nobody_subscribed_to_is_told_so() {
+    async fn an_event_that_nobody_subscribed_to_is_reported_so() {
         let published = |ids: Value| {
-            let order = move |_: &Fired, hears: ReportCallback| {
-                hears(&Report::Room(json!({"report": "read_otherwise"})));
-                hears(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
+            let order = move |_: &Fired, receives: ReportCallback| {
+                receives(&Report::Room(json!({"report": "read_otherwise"})));
+                receives(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
                 1
             };
             Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn a_body_says_what_happened_or_is_it() {
-        let told = r#"{"eventId":"e1","text":"done","origin":{"repo":"r"},"featureSet":"a.b"}"#;
-        let (id, fired) = read("/ci", told).expect("an event");
+        let reported = r#"{"eventId":"e1","text":"done","origin":{"repo":"r"},"featureSet":"a.b"}"#;
+        let (id, fired) = read("/ci", reported).expect("an event");
         assert_eq!((id.as_str(), &fired["text"], &fired["featureSet"]), ("e1", &json!("done"), &json!("a.b")));
         assert_eq!(fired["origin"], json!({"repo": "r", "webhook": "ci"}));
         let (id, fired) = read("/", r#"{"action":"opened","number":7}"#).expect("an event");
@@ -241,8 +241,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_had_before_is_not_pushed_again_and_what_was_not_sent_may_be() {
-        let sent = |_: &Fired, hears: ReportCallback| {
-            hears(&Report::Sent { method: "m".to_owned(), id: Some(1) });
+        let sent = |_: &Fired, receives: ReportCallback| {
+            receives(&Report::Sent { method: "m".to_owned(), id: Some(1) });
             1
         };
         let receiver = |order: Order| Receiver { order, known: Mutex::new(Recent::new(4)) };

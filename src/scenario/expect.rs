@@ -76,7 +76,7 @@ pub(super) struct WantPrompt {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct WantFact {
-    pub room: Option<String>,
+    pub proposal: Option<String>,
     pub what: Option<String>,
     pub server: Option<ServerId>,
     pub contains: Option<String>,
@@ -295,8 +295,8 @@ impl WantFact {
         if let Some(what) = self.what.as_ref().filter(|what| **what != fact.what) {
             return miss(0, format!("it tells {:?}, not {what:?}", fact.what));
         }
-        if let Some(room) = self.room.as_ref().filter(|room| **room != fact.room) {
-            return miss(0, format!("it is told by {}, not {room}", fact.room));
+        if let Some(proposal) = self.proposal.as_ref().filter(|proposal| **proposal != fact.proposal) {
+            return miss(0, format!("it is told by {}, not {proposal}", fact.proposal));
         }
         if self.server.is_some() && self.server != fact.server {
             return miss(1, "it is about another server");
@@ -355,7 +355,7 @@ impl Sight<'_> {
             }
             Self::Prompt(prompt) => clip(&prompt.to_text(), SHOWN).into_owned(),
             Self::HostEvent(fact) => {
-                clip(&format!("{} {}: {} {}", fact.room, fact.what, fact.text, fact.data), SHOWN).into_owned()
+                clip(&format!("{} {}: {} {}", fact.proposal, fact.what, fact.text, fact.data), SHOWN).into_owned()
             }
             Self::Result(value) => clip(&value.to_string(), SHOWN).into_owned(),
         }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How many problems are kept.
-const MOST_PROBLEMS: usize = 1000;
+const MAX_PROBLEMS: usize = 1000;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
@@ -204,7 +204,7 @@ impl Player {
             }
             Observation::Message { .. } => {}
             Observation::HostEvent(fact) => {
-                let is_lost = self.stage == Stage::Connecting && (fact.room, fact.what) == ("host", "gone");
+                let is_lost = self.stage == Stage::Connecting && (fact.proposal, fact.what) == ("host", "gone");
                 let wants = |want: &Want| matches!(want, Want::HostEvent(want) if want.what.as_deref() == Some("gone"));
                 if is_lost && !self.expectations.iter().any(|one| wants(&one.want)) {
                     self.problem(now, TextPosition::default(), format!("a server was not reached: {}", fact.text));
@@ -278,7 +278,7 @@ impl Player {
     }
 
     fn problem(&mut self, at: Duration, place: TextPosition, why: String) {
-        if self.report.problems.len() < MOST_PROBLEMS {
+        if self.report.problems.len() < MAX_PROBLEMS {
             self.report.problems.push(Problem { place, at, why });
         }
     }

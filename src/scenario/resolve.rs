@@ -26,9 +26,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps stand within repetitions so deep at most.
-const MOST_DEPTH: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 /// So many steps are done at most, those of repetitions counted each time: more is a slip, not a plan.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 impl Scenario {
     /// Reads a scenario from YAML.
@@ -111,10 +111,10 @@ impl Resolver<'_> {
     }
 
     fn proposal(&self, name: &Placed<String>) -> Result<()> {
-        if REGISTRY.iter().any(|room| room.descriptor().name == name.value) {
+        if REGISTRY.iter().any(|proposal| proposal.descriptor().name == name.value) {
             return Ok(());
         }
-        let known = REGISTRY.iter().map(|room| room.descriptor().name);
+        let known = REGISTRY.iter().map(|proposal| proposal.descriptor().name);
         self.wrong(name.place, unknown("proposal", &name.value, known))
     }
 
@@ -164,12 +164,12 @@ impl Resolver<'_> {
         &self,
         policies: &mut Policies,
         server: Option<&str>,
-        rooms: RoomOptions,
+        proposals: RoomOptions,
         places: &mut HashMap<(Option<String>, String), TextPosition>,
     ) -> Result<()> {
-        for (room, options) in rooms {
+        for (proposal, options) in proposals {
             for (name, value) in options {
-                let option = format!("{room}.{name}");
+                let option = format!("{proposal}.{name}");
                 let set = policies.set(server, &option, &value.value);
                 set.map_err(|error| self.error(value.place, error.to_string()))?;
                 places.insert((server.map(str::to_owned), option), value.place);
@@ -275,8 +275,8 @@ impl Resolver<'_> {
                 Action::Repeat(times, steps) => self.count(steps)?.max(1).saturating_mul(*times),
                 _ => 1,
             });
-            if count > MOST_STEPS {
-                return self.wrong(step.place, format!("more than {MOST_STEPS} steps are done by here; repeat less"));
+            if count > MAX_STEPS {
+                return self.wrong(step.place, format!("more than {MAX_STEPS} steps are done by here; repeat less"));
             }
         }
         Ok(count)
@@ -336,8 +336,8 @@ impl Resolver<'_> {
             actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
         }
         if let Some(repeat) = part.repeat {
-            if depth >= MOST_DEPTH {
-                return self.wrong(place, format!("more than {MOST_DEPTH} repetitions in one another"));
+            if depth >= MAX_DEPTH {
+                return self.wrong(place, format!("more than {MAX_DEPTH} repetitions in one another"));
             }
             actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
         }
@@ -361,8 +361,8 @@ impl Resolver<'_> {
     fn allow(&self, part: AllowPart, is_allowed: bool) -> Result<Order> {
         self.server_id(&part.server)?;
         part.proposal.as_ref().map(|name| self.proposal(name)).transpose()?;
-        let (server, room) = (part.server.value, part.proposal.map(|name| name.value));
-        Ok(Order::Allow { server, room, is_allowed })
+        let (server, proposal) = (part.server.value, part.proposal.map(|name| name.value));
+        Ok(Order::Allow { server, proposal, is_allowed })
     }
 
     fn replies(&self, replies: Several<TextOr<ReplyPart>>) -> Result<Vec<ModelReply>> {

@@ -62,7 +62,7 @@ impl Default for Config {
             seed: 0,
             wall_base_ns: 0,
             revisions: Revision::ALL.to_vec(),
-            declare: REGISTRY.iter().map(|room| room.descriptor().name.to_owned()).collect(),
+            declare: REGISTRY.iter().map(|proposal| proposal.descriptor().name.to_owned()).collect(),
             besides: Vec::new(),
             answer_deadline: Duration::from_secs(30),
             settings: BTreeMap::new(),

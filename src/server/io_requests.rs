@@ -31,10 +31,10 @@ pub struct Outside {
     /// Commands that can be run, as the user wrote them.
     pub commands: Vec<String>,
     /// What rooms may have done.
-    pub permits: HandlerPolicy,
+    pub handler_policy: HandlerPolicy,
 }
 
-/// Something to be done outside; [`Server::bring`] takes what came of it.
+/// Something to be done outside; [`Server::complete_io`] takes what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoRequest {
     /// Its number.
@@ -63,14 +63,14 @@ pub enum Task {
 pub struct IoRequests {
     open: BTreeMap<u64, (Origin, Task)>,
     /// Rooms' chores that are under way outside.
-    chores: BTreeSet<u64>,
+    jobs: BTreeSet<u64>,
 }
 
 impl IoRequests {
     /// Whether files were sent for, or a room's chore is under way. What a command takes may be long, and is not owed
     /// to a host that has gone.
     pub fn is_owing(&self) -> bool {
-        !self.chores.is_empty() || self.open.values().any(|(_, task)| !matches!(task, Task::Run(_)))
+        !self.jobs.is_empty() || self.open.values().any(|(_, task)| !matches!(task, Task::Run(_)))
     }
 }
 
@@ -96,7 +96,7 @@ impl Server {
 
     fn send_out(&mut self, origin: &Origin, task: Task) {
         let ticket = self.cx.ticket();
-        self.errands.open.insert(ticket, (origin.clone(), task.clone()));
+        self.io_requests.open.insert(ticket, (origin.clone(), task.clone()));
         self.cx.order(Output::IoRequest(IoRequest { ticket, task }));
     }
 
@@ -116,23 +116,23 @@ impl Server {
     }
 
     /// Answers the request that an errand was for; nobody waits where it was taken back.
-    pub(super) fn brought(&mut self, ticket: u64, brought: Option<Value>) {
-        if self.errands.chores.remove(&ticket) {
+    pub(super) fn completed(&mut self, ticket: u64, completed: Option<Value>) {
+        if self.io_requests.jobs.remove(&ticket) {
             let lost = || JobEnd::Unstarted { why: "nobody does such things here".to_owned() };
-            let outcome = brought.and_then(|outcome| JobOutcome::deserialize(outcome).ok());
+            let outcome = completed.and_then(|outcome| JobOutcome::deserialize(outcome).ok());
             let outcome = outcome.unwrap_or_else(|| JobOutcome::silent(lost()));
-            return self.rooms.brought(ticket, &outcome, &mut self.cx);
+            return self.proposals.completed(ticket, &outcome, &mut self.cx);
         }
-        let Some((origin, task)) = self.errands.open.remove(&ticket) else { return };
-        let answer = match (task, brought) {
-            (Task::List, brought) => {
+        let Some((origin, task)) = self.io_requests.open.remove(&ticket) else { return };
+        let answer = match (task, completed) {
+            (Task::List, completed) => {
                 let mut all = content::resources(self.config.memory);
-                all.extend(brought.as_ref().and_then(Value::as_array).cloned().unwrap_or_default());
+                all.extend(completed.as_ref().and_then(Value::as_array).cloned().unwrap_or_default());
                 Ok(in_era(&origin, json!({"resources": all})))
             }
             (Task::Read(_), Some(contents)) => Ok(in_era(&origin, json!({"contents": [contents]}))),
             (Task::Read(uri), None) => Err(not_found(&origin, &uri)),
-            (Task::Run(_), brought) => Ok(self.outcomes(&origin, brought.unwrap_or_default())),
+            (Task::Run(_), completed) => Ok(self.outcomes(&origin, completed.unwrap_or_default())),
             (Task::Room(_) | Task::Recall, _) => return,
         };
         self.reply(&origin, answer);
@@ -151,21 +151,21 @@ impl Server {
 
     /// Gives an errand up whose request the host takes back; whether there is one.
     pub(super) fn give_up(&mut self, is_meant: impl Fn(&Origin) -> bool) -> Option<Origin> {
-        let ticket = *self.errands.open.iter().find(|(_, (origin, _))| is_meant(origin))?.0;
-        self.errands.open.remove(&ticket).map(|(origin, _)| origin)
+        let ticket = *self.io_requests.open.iter().find(|(_, (origin, _))| is_meant(origin))?.0;
+        self.io_requests.open.remove(&ticket).map(|(origin, _)| origin)
     }
 
     /// Sends the rooms' chores out. A model is the user's program where there is one, and else the host's.
-    pub(super) fn send_chores(&mut self) {
-        while !self.cx.chores.is_empty() {
-            for (ticket, chore) in std::mem::take(&mut self.cx.chores) {
-                match chore {
-                    HandlerJob::Infer(asked) if !self.config.outside.permits.has_program => {
+    pub(super) fn send_jobs(&mut self) {
+        while !self.cx.jobs.is_empty() {
+            for (ticket, job) in std::mem::take(&mut self.cx.jobs) {
+                match job {
+                    HandlerJob::Infer(asked) if !self.config.outside.handler_policy.has_program => {
                         self.ask_host(ticket, &asked)
                     }
-                    chore => {
-                        self.errands.chores.insert(ticket);
-                        self.cx.order(Output::IoRequest(IoRequest { ticket, task: Task::Room(chore) }));
+                    job => {
+                        self.io_requests.jobs.insert(ticket);
+                        self.cx.order(Output::IoRequest(IoRequest { ticket, task: Task::Room(job) }));
                     }
                 }
             }
@@ -175,14 +175,14 @@ impl Server {
     /// Asks the host's model: by a proposal where one can, else as MCP has it.
     fn ask_host(&mut self, ticket: u64, asked: &Infer) {
         let sampling = || self.session.samples.then(|| (SAMPLING, sampling(asked)));
-        match self.rooms.inference(asked).or_else(sampling) {
+        match self.proposals.inference(asked).or_else(sampling) {
             Some((method, params)) => {
                 let id = self.cx.open(method, json!({"chore": ticket}));
                 self.cx.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
             }
             None => {
                 let why = "the host lends no model: it declares neither inference nor sampling".to_owned();
-                self.rooms.brought(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
+                self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
             }
         }
     }
@@ -195,24 +195,24 @@ impl Server {
             Some(Err(why)) => JobOutcome::silent(JobEnd::Unstarted { why: format!("the host refused: {why}") }),
             None => JobOutcome::silent(JobEnd::Late),
         };
-        self.rooms.brought(ticket, &outcome, &mut self.cx);
+        self.proposals.completed(ticket, &outcome, &mut self.cx);
         true
     }
 
     /// The host sends no more: nothing is begun, and what is under way has a moment.
     pub(super) fn leave(&mut self) {
-        self.rooms.end(&mut self.cx);
+        self.proposals.end(&mut self.cx);
         // Who has gone answers nothing.
         let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["chore"].as_u64()).collect();
         for ticket in asked {
-            self.rooms.brought(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
+            self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
         }
         self.cx.timers.set(self.cx.now() + LEAVE, Timer::Leave);
     }
 
     /// The moment is over.
     pub(super) fn recall(&mut self) {
-        if !self.errands.chores.is_empty() {
+        if !self.io_requests.jobs.is_empty() {
             self.cx.order(Output::IoRequest(IoRequest { ticket: 0, task: Task::Recall }));
         }
     }

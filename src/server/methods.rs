@@ -62,7 +62,7 @@ impl Server {
     fn list_tools(&self, revision: Revision) -> Vec<Value> {
         let mut listed = self.all_tools();
         if revision.era() == Era::Legacy {
-            self.rooms.list_tools(&mut listed);
+            self.proposals.list_tools(&mut listed);
         }
         for tool in listed.iter_mut().filter_map(Value::as_object_mut) {
             if revision < Revision::V2025_06_18 {
@@ -114,7 +114,7 @@ impl Server {
     }
 
     fn complete(&self, params: &Value) -> Answer {
-        const MOST: usize = 100;
+        const MAX: usize = 100;
         let value = params["argument"]["value"].as_str();
         let value = value.ok_or_else(|| Refusal::params("`argument.value` must be a string"))?;
         let argument = params["argument"]["name"].as_str().unwrap_or_default();
@@ -129,8 +129,8 @@ impl Server {
             _ => return Err(Refusal::params(format!("nothing to complete at {of:?}, argument {argument:?}"))),
         };
         let total = values.len();
-        values.truncate(MOST);
-        Ok(json!({"completion": {"values": values, "total": total, "hasMore": total > MOST}}))
+        values.truncate(MAX);
+        Ok(json!({"completion": {"values": values, "total": total, "hasMore": total > MAX}}))
     }
 }
 

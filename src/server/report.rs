@@ -41,7 +41,7 @@ pub enum Report {
         /// The method, for an answer that of the request.
         method: String,
         /// Where and why.
-        misfits: Vec<String>,
+        violations: Vec<String>,
     },
     /// A notification came in that nothing is done about.
     Ignored {

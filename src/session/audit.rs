@@ -80,6 +80,6 @@ fn entries(
     (stream, server): (u32, String),
     (seq, time, latency): (u64, i64, Option<i64>),
 ) -> Vec<Row> {
-    let entries = proposals::of_method(method).map(|room| room.audit(method, params, end)).unwrap_or_default();
+    let entries = proposals::of_method(method).map(|proposal| proposal.audit(method, params, end)).unwrap_or_default();
     entries.into_iter().map(|entry| Row { stream, server: server.clone(), seq, time, latency, entry }).collect()
 }

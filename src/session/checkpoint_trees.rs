@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Gathers them, event by event.
 #[derive(Debug, Default)]
 pub struct CheckpointTrees {
-    witness: MessageReplay,
+    message_replay: MessageReplay,
     trees: BTreeMap<u32, CheckpointTree>,
 }
 
@@ -17,8 +17,8 @@ impl CheckpointTrees {
     /// Takes the next event in.
     pub fn take(&mut self, event: &Event<'_>) {
         let trees = &mut self.trees;
-        self.witness.take(event, |stream, message| {
-            for step in REGISTRY.iter().filter_map(|room| room.lineage(message)) {
+        self.message_replay.take(event, |stream, message| {
+            for step in REGISTRY.iter().filter_map(|proposal| proposal.checkpoint_tree(message)) {
                 trees.entry(stream).or_default().take(step, message.seq, message.time);
             }
         });
@@ -26,11 +26,11 @@ impl CheckpointTrees {
 
     /// How many events were not looked at, since their connections are too many.
     pub fn left_out(&self) -> u64 {
-        self.witness.left_out()
+        self.message_replay.left_out()
     }
 
     /// The trees, each with its stream and its server's name.
     pub fn all(&self) -> impl Iterator<Item = (u32, String, &CheckpointTree)> {
-        self.trees.iter().map(|(stream, tree)| (*stream, self.witness.server(*stream), tree))
+        self.trees.iter().map(|(stream, tree)| (*stream, self.message_replay.server(*stream), tree))
     }
 }

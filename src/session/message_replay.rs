@@ -27,10 +27,10 @@ pub struct MessageReplay {
 }
 
 /// How many connections are followed.
-pub const MOST_CONNECTIONS: usize = 1000;
+pub const MAX_CONNECTIONS: usize = 1000;
 
 impl MessageReplay {
-    /// How many events belong to connections that are not followed, since there are more than [`MOST_CONNECTIONS`].
+    /// How many events belong to connections that are not followed, since there are more than [`MAX_CONNECTIONS`].
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -38,7 +38,7 @@ impl MessageReplay {
     /// Takes the next event in; each message in it goes to `see`, with the number of its stream.
     pub fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
         let stream = event.header.stream;
-        if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&stream) {
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&stream) {
             self.left_out += 1;
             return;
         }

@@ -44,7 +44,7 @@ pub struct Tracker {
 }
 
 /// How many requests without an answer a connection remembers at least.
-const MOST_OPEN: usize = 4096;
+const MAX_OPEN: usize = 4096;
 
 impl Default for Tracker {
     fn default() -> Self {
@@ -55,7 +55,7 @@ impl Default for Tracker {
             era: None,
             initialize_asked: false,
             names_modern: false,
-            open: Pairing::of(MOST_OPEN),
+            open: Pairing::of(MAX_OPEN),
             exchange: 0,
         }
     }

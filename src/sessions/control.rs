@@ -29,10 +29,10 @@ use std::time::{Duration, Instant};
 pub const LONGEST_LINE: usize = 16 << 20;
 
 /// How many may be connected at once.
-pub const MOST_CONNECTIONS: usize = 16;
+pub const MAX_CONNECTIONS: usize = 16;
 
 /// Who lets more than this wait unread is let go (16 MiB, and one answer).
-const MOST_UNREAD: usize = 16 << 20;
+const MAX_UNREAD: usize = 16 << 20;
 
 /// How long an answer is waited for where the request does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// How long the end of a peer's line is waited for, to put a message in.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Called with each fact that comes of an order, and whether it is the last.
 pub type FactCallback = Box<dyn Fn(Value, bool) + Send>;
@@ -66,8 +66,8 @@ pub trait Session: Send + Sync {
     ) -> Result<InjectionProgress, String>;
 
     /// Does something of its own accord: only a server of ours can.
-    fn fire(&self, stream: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
-        let _ = (stream, fired, heard);
+    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+        let _ = (stream, fired, received);
         Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
     }
 
@@ -109,7 +109,7 @@ impl Control {
         let Self { listener, mut info, recording, warn } = self;
         listener.set_nonblocking(true)?;
         info.insert("version".to_owned(), VERSION.into());
-        let desk = Arc::new(ConnectionContext {
+        let shared = Arc::new(ConnectionContext {
             info,
             recording,
             session,
@@ -121,7 +121,7 @@ impl Control {
         Builder::new().name("control".into()).spawn(move || {
             loop {
                 match porch.next() {
-                    Ok(Some(stream)) => welcome(&desk, stream),
+                    Ok(Some(stream)) => welcome(&shared, stream),
                     Ok(None) => {}
                     // Out of descriptors, perhaps: the traffic is worth more than an answer.
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -158,14 +158,14 @@ impl Porch {
             came => came?.0,
         };
         let refused = admit(&stream).err();
-        let told = match refused {
+        let reported = match refused {
             None if !is_at_the_door => return Ok(Some(stream)),
             None => self.greeting()?,
-            Some(stranger) => self.refusal(stranger),
+            Some(rejected) => self.refusal(rejected),
         };
         // It is one short line; who does not take it gets none.
         stream.set_nonblocking(true)?;
-        let _ = writeln!(&stream, "{told}");
+        let _ = writeln!(&stream, "{reported}");
         Ok(None)
     }
 
@@ -185,8 +185,8 @@ impl Porch {
         Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
     }
 
-    fn refusal(&mut self, stranger: RejectedPeer) -> Value {
-        let why = match stranger {
+    fn refusal(&mut self, rejected: RejectedPeer) -> Value {
+        let why = match rejected {
             RejectedPeer::User => "another user may not use this session",
             RejectedPeer::Gone => "who asked is gone",
             RejectedPeer::Handler(pid) => {
@@ -238,36 +238,36 @@ enum Toward {
 }
 
 /// Takes a connection in, where there is room.
-fn welcome(desk: &Arc<ConnectionContext>, mut stream: UnixStream) {
-    if desk.connected.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
-        desk.connected.fetch_sub(1, Ordering::AcqRel);
-        let told = json!({"failed": format!("{MOST_CONNECTIONS} are connected to this session already")});
-        let _ = writeln!(stream, "{told}");
+fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
+    if shared.connected.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
+        shared.connected.fetch_sub(1, Ordering::AcqRel);
+        let reported = json!({"failed": format!("{MAX_CONNECTIONS} are connected to this session already")});
+        let _ = writeln!(stream, "{reported}");
         return;
     }
-    let owner = desk.owners.fetch_add(1, Ordering::Relaxed);
-    let theirs = Arc::clone(desk);
+    let owner = shared.owners.fetch_add(1, Ordering::Relaxed);
+    let theirs = Arc::clone(shared);
     let spawned = Builder::new().name("controller".into()).spawn(move || {
         let _ = converse(&theirs, owner, stream);
         theirs.answers.give_up(owner, None);
         theirs.connected.fetch_sub(1, Ordering::AcqRel);
     });
     if spawned.is_err() {
-        desk.connected.fetch_sub(1, Ordering::AcqRel);
+        shared.connected.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// One connection, to its end.
-fn converse(desk: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
+fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?));
-    let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&desk.answers));
+    let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&shared.answers));
     let twin = stream.try_clone()?;
     let writer = Builder::new().name("controller".into()).spawn(move || to_write.write_out(twin, &answers, owner))?;
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     loop {
         match read_line(&mut reader, &mut line) {
-            Ok(Line::Whole) => take(desk, owner, &line, &outbox),
+            Ok(Line::Whole) => take(shared, owner, &line, &outbox),
             Ok(Line::TooLong) => {
                 outbox.push(&json!({"failed": format!("a line has at most {LONGEST_LINE} bytes")}));
                 break;
@@ -308,7 +308,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> 
 }
 
 /// Sees to one request.
-fn take(desk: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
+fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
     if line.trim_ascii().is_empty() {
         return;
     }
@@ -318,10 +318,10 @@ fn take(desk: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>)
     let failed = match request {
         Err(error) => Err(format!("this request is not understood: {error}")),
         Ok(Request::Info) => {
-            let mut told = desk.info.clone();
-            told.extend(desk.recording.iter().flat_map(|recording| recording.facts()));
-            told.extend(desk.session.facts());
-            outbox.push(&json!({"tag": tag, "info": told}));
+            let mut reported = shared.info.clone();
+            reported.extend(shared.recording.iter().flat_map(|recording| recording.facts()));
+            reported.extend(shared.session.facts());
+            outbox.push(&json!({"tag": tag, "info": reported}));
             Ok(())
         }
         Ok(Request::Send { toward, stream, message, wait_ms }) => {
@@ -330,12 +330,12 @@ fn take(desk: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>)
                 Toward::Client => Direction::ServerToClient,
             };
             let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(LONGEST_WAIT);
-            send(desk, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
+            send(shared, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
         }
         Ok(Request::Fire { stream, fire }) => {
             let (outbox, tag) = (Arc::clone(outbox), tag.clone());
-            let heard = move |fact, last| outbox.push(&json!({"tag": tag, "fact": fact, "last": last}));
-            desk.session.fire(stream, fire, Box::new(heard))
+            let received = move |fact, last| outbox.push(&json!({"tag": tag, "fact": fact, "last": last}));
+            shared.session.fire(stream, fire, Box::new(received))
         }
     };
     if let Err(why) = failed {
@@ -345,7 +345,7 @@ fn take(desk: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>)
 
 /// Puts a message in; a request is noted first, so that its answer is known however soon it comes.
 fn send(
-    desk: &ConnectionContext,
+    shared: &ConnectionContext,
     owner: u64,
     (stream, toward): (u32, Direction),
     message: &[u8],
@@ -355,7 +355,7 @@ fn send(
 ) -> Result<(), String> {
     let id = request_id(message).map_err(|refused| refused.to_string())?;
     let now = Instant::now();
-    let put = || desk.session.put(toward, stream, message, now + wait.min(PATIENCE));
+    let put = || shared.session.put(toward, stream, message, now + wait.min(GRACE_PERIOD));
     let Some(id) = id else {
         outbox.push(&match put()? {
             InjectionProgress::Written => json!({"tag": tag, "sent": true}),
@@ -378,10 +378,10 @@ fn send(
     };
     let key = (stream, toward, id);
     let waiting = PendingAnswer { owner, until: now + wait, deliver: Arc::new(deliver) };
-    desk.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
+    shared.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
     outbox.look();
     // Where it was given up meanwhile, that was told.
-    put().map(drop).or_else(|why| if desk.answers.forget(&key) { Err(why) } else { Ok(()) })
+    put().map(drop).or_else(|why| if shared.answers.forget(&key) { Err(why) } else { Ok(()) })
 }
 
 /// What waits to be written to one connection.
@@ -406,16 +406,16 @@ impl Outbox {
     }
 
     /// Adds a line. Never waits: who does not read is let go.
-    fn push(&self, told: &Value) {
+    fn push(&self, reported: &Value) {
         let mut state = self.lock();
         if state.ended {
             return;
         }
-        if state.bytes > MOST_UNREAD {
+        if state.bytes > MAX_UNREAD {
             *state = Unread { ended: true, ..Unread::default() };
             let _ = self.stream.shutdown(Shutdown::Both);
         } else {
-            let line = format!("{told}\n").into_bytes();
+            let line = format!("{reported}\n").into_bytes();
             state.bytes += line.len();
             state.lines.push_back(line);
         }
@@ -501,7 +501,7 @@ mod tests {
         fn new() -> Self {
             let (ours, theirs) = UnixStream::pair().expect("a pair");
             let (session, answers) = (Arc::new(Kept::default()), Arc::new(Answers::default()));
-            let desk = Arc::new(ConnectionContext {
+            let shared = Arc::new(ConnectionContext {
                 info: json!({"name": "s"}).as_object().expect("an object").clone(),
                 recording: None,
                 session: Arc::clone(&session) as Arc<dyn Session>,
@@ -509,23 +509,23 @@ mod tests {
                 connected: AtomicUsize::new(0),
                 owners: AtomicU64::new(0),
             });
-            welcome(&desk, theirs);
+            welcome(&shared, theirs);
             Self { session, answers, reader: BufReader::new(ours) }
         }
 
-        fn tell(&mut self, request: &Value) {
+        fn report(&mut self, request: &Value) {
             writeln!(self.reader.get_mut(), "{request}").expect("written");
         }
 
-        fn hear(&mut self) -> Value {
+        fn receive(&mut self) -> Value {
             let mut line = String::new();
             self.reader.read_line(&mut line).expect("read");
             serde_json::from_str(&line).unwrap_or(Value::Null)
         }
 
         fn ask(&mut self, request: &Value) -> Value {
-            self.tell(request);
-            self.hear()
+            self.report(request);
+            self.receive()
         }
     }
 
@@ -544,15 +544,15 @@ mod tests {
             (json!({"op": "send", "toward": "client", "message": "{\"id\":1,\"method\":\"m\"}"}), "mcpreel-"),
             (json!({"op": "fire", "fire": {}}), "serve"),
         ] {
-            let told = stage.ask(&request);
-            assert!(told["failed"].as_str().is_some_and(|text| text.contains(why)), "{told}");
+            let reported = stage.ask(&request);
+            assert!(reported["failed"].as_str().is_some_and(|text| text.contains(why)), "{reported}");
         }
     }
 
     #[test]
     fn an_answer_goes_to_who_asked() {
         let mut stage = Stage::new();
-        stage.tell(&json!({"op": "send", "toward": "server", "message": ASK, "tag": 7}));
+        stage.report(&json!({"op": "send", "toward": "server", "message": ASK, "tag": 7}));
         while !stage.answers.awaits(Direction::ServerToClient) {
             std::thread::yield_now();
         }
@@ -561,16 +561,16 @@ mod tests {
             Sifted::RemovedAnswer(taken) => Answers::deliver(taken),
             _ => panic!("not taken"),
         }
-        let heard = stage.hear();
-        assert_eq!((&heard["tag"], heard["answer"].as_str()), (&json!(7), std::str::from_utf8(answer).ok()));
-        assert!(heard["latency_ms"].is_number());
+        let received = stage.receive();
+        assert_eq!((&received["tag"], received["answer"].as_str()), (&json!(7), std::str::from_utf8(answer).ok()));
+        assert!(received["latency_ms"].is_number());
     }
 
     #[test]
-    fn what_is_not_answered_in_time_is_told_and_taken_out_later_all_the_same() {
+    fn what_is_not_answered_in_time_is_reported_and_taken_out_later_all_the_same() {
         let mut stage = Stage::new();
-        let told = stage.ask(&json!({"op": "send", "toward": "server", "message": ASK, "wait_ms": 0, "tag": 1}));
-        assert_eq!((&told["timed_out"], &told["tag"]), (&json!(true), &json!(1)), "{told}");
+        let reported = stage.ask(&json!({"op": "send", "toward": "server", "message": ASK, "wait_ms": 0, "tag": 1}));
+        assert_eq!((&reported["timed_out"], &reported["tag"]), (&json!(true), &json!(1)), "{reported}");
         assert!(stage.answers.awaits(Direction::ServerToClient));
         let late = stage.answers.sift(0, Direction::ServerToClient, br#"{"id":"mcpreel-0123abcd-1","result":{}}"#);
         assert!(matches!(late, Sifted::RemovedAnswer(taken) if taken[0].waiting.is_none()));
@@ -580,7 +580,7 @@ mod tests {
     fn who_does_not_read_is_let_go() {
         let (_ours, theirs) = UnixStream::pair().expect("a pair");
         let outbox = Outbox::new(theirs);
-        let long = Value::from("x".repeat(MOST_UNREAD));
+        let long = Value::from("x".repeat(MAX_UNREAD));
         outbox.push(&long);
         assert_eq!(outbox.lock().lines.len(), 1);
         outbox.push(&Value::Null);
@@ -594,7 +594,7 @@ mod tests {
         std::thread::spawn(move || {
             let _ = into.write_all(&vec![b'x'; LONGEST_LINE + 2]);
         });
-        let told = stage.hear();
-        assert!(told["failed"].as_str().is_some_and(|text| text.contains("16777216")), "{told}");
+        let reported = stage.receive();
+        assert!(reported["failed"].as_str().is_some_and(|text| text.contains("16777216")), "{reported}");
     }
 }

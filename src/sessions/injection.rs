@@ -14,10 +14,10 @@ use std::collections::{HashMap, VecDeque};
 pub const MARK: &str = "mcpreel-";
 
 /// How many injected requests may wait at once.
-pub const MOST_OPEN: usize = 256;
+pub const MAX_OPEN: usize = 256;
 
 /// How many that nobody waits for any more are remembered.
-const MOST_LATE: usize = 1024;
+const MAX_LATE: usize = 1024;
 
 /// One request that was put in: its stream, the way it went, its id.
 pub type Key = (u32, Direction, Box<str>);
@@ -38,7 +38,7 @@ pub enum Refused {
     #[error("a request with this id was put in before")]
     Used,
     /// Enough is enough.
-    #[error("{MOST_OPEN} injected requests wait for their answers already")]
+    #[error("{MAX_OPEN} injected requests wait for their answers already")]
     TooMany,
 }
 
@@ -109,7 +109,7 @@ impl<T: Clone> Injections<T> {
         if self.open.contains_key(&key) || self.late.contains(&key) {
             return Err(Refused::Used);
         }
-        if self.open.len() >= MOST_OPEN {
+        if self.open.len() >= MAX_OPEN {
             return Err(Refused::TooMany);
         }
         self.open.insert(key, waiting);
@@ -124,7 +124,7 @@ impl<T: Clone> Injections<T> {
     /// Nobody waits for this answer any more; should it come, it is taken out all the same.
     pub fn give_up(&mut self, key: &Key) -> Option<T> {
         let (key, waiting) = self.open.remove_entry(key)?;
-        if self.late.len() >= MOST_LATE {
+        if self.late.len() >= MAX_LATE {
             self.late.pop_front();
         }
         self.late.push_back(key);
@@ -288,16 +288,16 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded() {
         let mut injections = Injections::default();
-        for number in 0..MOST_OPEN {
+        for number in 0..MAX_OPEN {
             injections.ask(key(&number.to_string()), ()).expect("room");
         }
         assert_eq!(injections.ask(key("one more"), ()), Err(Refused::TooMany));
-        for number in 0..2 * MOST_LATE {
+        for number in 0..2 * MAX_LATE {
             injections.give_up(&key(&number.to_string()));
             injections.ask(key(&format!("x{number}")), ()).expect("room");
             injections.give_up(&key(&format!("x{number}")));
         }
-        assert_eq!(injections.late.len(), MOST_LATE);
+        assert_eq!(injections.late.len(), MAX_LATE);
     }
 
     #[test]

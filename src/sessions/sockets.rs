@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 /// How long a live session may take to say what it is.
-const ASK_PATIENCE: Duration = Duration::from_secs(2);
+const ASK_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// A Unix socket's path has at most so many bytes.
 const LONGEST_PATH: usize = 107;
@@ -216,7 +216,7 @@ fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
 /// Connects to a session: its socket in the folder tells where it is spoken to, and the same process must answer there.
 pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     let door = UnixStream::connect(socket)?;
-    door.set_read_timeout(Some(ASK_PATIENCE))?;
+    door.set_read_timeout(Some(ASK_GRACE_PERIOD))?;
     let mut line = String::new();
     BufReader::new(&door).take(LONGEST_GREETING).read_line(&mut line)?;
     let greeting: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -244,29 +244,29 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
 }
 
 /// Asks one thing and waits for one answer.
-pub fn ask(socket: &Path, request: &Value, patience: Duration) -> io::Result<Value> {
+pub fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result<Value> {
     let mut answer = Value::Null;
-    listen(socket, request, patience, |told| {
-        answer = told;
+    listen(socket, request, grace_period, |reported| {
+        answer = reported;
         false
     })?;
     Ok(answer)
 }
 
-/// Asks one thing and hears what is answered until `heard` says that it has heard enough; `patience` is for each line.
+/// Asks one thing and hears what is answered until `received` says that it has heard enough; `grace_period` is for each line.
 pub fn listen(
     socket: &Path,
     request: &Value,
-    patience: Duration,
-    mut heard: impl FnMut(Value) -> bool,
+    grace_period: Duration,
+    mut received: impl FnMut(Value) -> bool,
 ) -> io::Result<()> {
     let mut stream = connect(socket)?;
-    stream.set_read_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(grace_period))?;
     writeln!(stream, "{request}")?;
     let mut lines = BufReader::new(stream).lines();
     loop {
         let line = lines.next().unwrap_or_else(|| Err(io::Error::other("the connection was closed")))?;
-        if !heard(serde_json::from_str(&line).map_err(io::Error::other)?) {
+        if !received(serde_json::from_str(&line).map_err(io::Error::other)?) {
             return Ok(());
         }
     }
@@ -274,7 +274,7 @@ pub fn listen(
 
 /// What a session says about itself.
 pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
-    match ask(socket, &json!({"op": "info"}), ASK_PATIENCE)?["info"].take() {
+    match ask(socket, &json!({"op": "info"}), ASK_GRACE_PERIOD)?["info"].take() {
         Value::Object(info) => Ok(info),
         _ => Err(io::Error::other("it does not say what it is")),
     }
@@ -305,9 +305,9 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
     tokio::spawn(async move {
         let mut lines = tokio::io::BufReader::new(reading).lines();
         while let Ok(Some(line)) = lines.next_line().await {
-            let told: Value = serde_json::from_str(&line).unwrap_or_default();
-            let said = told["answer"].as_str().or_else(|| told["before"].as_str());
-            let came = match (said, told["failed"].as_str(), told["tag"].as_str()) {
+            let reported: Value = serde_json::from_str(&line).unwrap_or_default();
+            let said = reported["answer"].as_str().or_else(|| reported["before"].as_str());
+            let came = match (said, reported["failed"].as_str(), reported["tag"].as_str()) {
                 (Some(said), _, _) => Incoming::Message(said.as_bytes().to_vec()),
                 (None, Some(why), Some(id)) => {
                     let (id, reason) = (id.as_bytes().to_vec(), why.to_owned());
@@ -435,12 +435,12 @@ mod tests {
             let line = lines.next_line().await.expect("read").expect("a request");
             tags.push(serde_json::from_str::<Value>(&line).expect("JSON")["tag"].clone());
         }
-        for told in [
+        for reported in [
             json!({"tag": tags[0], "failed": "full"}),
             json!({"tag": tags[1], "failed": "full"}),
             json!({"failed": "16 are connected"}),
         ] {
-            writing.write_all(format!("{told}\n").as_bytes()).await.expect("written");
+            writing.write_all(format!("{reported}\n").as_bytes()).await.expect("written");
         }
         let lost = |id: &[u8]| {
             Incoming::Undelivered(Undelivered { id: id.to_vec(), reason: "full".into(), ..Default::default() })

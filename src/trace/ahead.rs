@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of so many bytes at most are out, read ahead or worked on, or one that is larger, where nothing else is said.
-pub const MOST_OUT: usize = 1 << 20;
+pub const MAX_OUT: usize = 1 << 20;
 /// Blocks are handed over when there are so many bytes of them: waking a thread costs more than working on a small one.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -106,7 +106,7 @@ pub struct AheadReader {
 impl AheadReader {
     /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
-        Self::within(reader, MOST_OUT)
+        Self::within(reader, MAX_OUT)
     }
 
     /// The same with so many bytes of blocks out at most, or one block that is larger.

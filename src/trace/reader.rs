@@ -155,12 +155,12 @@ pub struct ReelReader {
     /// Where the footer begins that was met.
     footer_at: Option<u64>,
     /// It was reported that the index is wrong.
-    index_told: bool,
+    index_reported: bool,
     with_payloads: bool,
     /// Payloads that are too long to be loaded are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
     /// What is told before the next item.
-    told: Option<Damage>,
+    reported: Option<Damage>,
     read_ahead: usize,
     /// How long the file was when it was last looked at.
     known_len: u64,
@@ -186,11 +186,11 @@ const KEEP: usize = 320 << 10;
 const RECORDS_LIMIT: u32 = 16 << 20;
 
 /// No segment of a sound reel has more events.
-const MOST_EVENTS: u32 = 128 << 10;
+const MAX_EVENTS: u32 = 128 << 10;
 
 /// The payload of a segment is loaded up to this length (65 MiB: one message of the greatest length that transports take
 /// by default, and its frame).
-pub const MOST_LOADED: usize = 65 << 20;
+pub const MAX_LOADED: usize = 65 << 20;
 
 /// So much is loaded of a longer one.
 const BEGINNING: usize = 64 << 10;
@@ -240,10 +240,10 @@ impl ReelReader {
             group_broken: false,
             group_seen: false,
             footer_at: None,
-            index_told: false,
+            index_reported: false,
             with_payloads: false,
             leaves_long: false,
-            told: None,
+            reported: None,
             read_ahead,
             known_len: 0,
             following: false,
@@ -264,7 +264,7 @@ impl ReelReader {
         self
     }
 
-    /// The same, but a block of more than [`MOST_LOADED`] bytes comes without its payload, which then is to be passed on
+    /// The same, but a block of more than [`MAX_LOADED`] bytes comes without its payload, which then is to be passed on
     /// by [`ReelReader::pass_payload`].
     #[must_use]
     pub fn leaving_long(mut self) -> Self {
@@ -321,7 +321,7 @@ impl ReelReader {
     /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
     #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
-        if let Some(damage) = self.told.take() {
+        if let Some(damage) = self.reported.take() {
             return Ok(Some(Item::Damage(damage)));
         }
         while !self.ended {
@@ -334,20 +334,20 @@ impl ReelReader {
                 self.ended = !self.waits();
                 let footer = self.footer_at.filter(|_| self.ended);
                 let missing = "the trailer behind it is missing";
-                return Ok(footer.and_then(|footer| self.tell_wrong_index(footer, missing.to_owned())));
+                return Ok(footer.and_then(|footer| self.report_wrong_index(footer, missing.to_owned())));
             }
             if let Some(footer) = decode_trailer(&self.head) {
                 self.ended = true;
                 let is_right = self.footer_at == Some(footer);
                 let reason = || format!("the trailer says that it begins at byte {footer}");
-                return Ok(if is_right { None } else { self.tell_wrong_index(start, reason()) });
+                return Ok(if is_right { None } else { self.report_wrong_index(start, reason()) });
             }
             let Some(header) = segment_header(&self.head) else {
                 match self.footer_at {
                     Some(_) if self.head.len() < TRAILER_LEN => return Ok(self.tail("the trailer is cut")),
                     Some(footer) if self.head.len() == TRAILER_LEN => {
                         self.ended = true;
-                        return Ok(self.tell_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
+                        return Ok(self.report_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
                     }
                     _ => {}
                 }
@@ -529,9 +529,10 @@ impl ReelReader {
             "event {seq} has {} MiB, and of more than {} MiB only the beginning is read here (`reel cat` and `export` \
              pass all of it on)",
             len >> 20,
-            MOST_LOADED >> 20
+            MAX_LOADED >> 20
         );
-        self.told = Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
+        self.reported =
+            Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
     }
 
     /// Whether a block's payload is left to [`ReelReader::pass_payload`].
@@ -727,14 +728,13 @@ impl ReelReader {
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
-    let is_sound =
-        header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MOST_EVENTS;
+    let is_sound = header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MAX_EVENTS;
     is_sound.then_some(header)
 }
 
 /// Whether a segment's payload is too long to be loaded. A long event has a segment for itself.
 fn is_long(header: &SegmentHeader) -> bool {
-    header.payload_raw as usize > MOST_LOADED
+    header.payload_raw as usize > MAX_LOADED
 }
 
 /// Empties a buffer for `raw` bytes that come of `len`. The claim is trusted only as far as they could reach: zstd gives

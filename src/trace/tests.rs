@@ -91,7 +91,7 @@ fn sample() -> Vec<Stored> {
 }
 
 #[test]
-fn headers_tell_kind_method_and_id_without_payloads() {
+fn headers_report_kind_method_and_id_without_payloads() {
     let (_dir, path) = TempReel::of(&write(&sample(), small_groups()));
     let mut reader = ReelReader::open(&path).expect("a reel");
     let mut seen = Vec::new();
@@ -348,9 +348,9 @@ fn a_flipped_byte_costs_at_most_its_group_and_is_reported() {
             let lost = (events.len() - found.len()) as u64;
             assert!(lost <= largest, "flipped at {at}: {lost} lost");
             assert!(lost == 0 || !damages.is_empty(), "flipped at {at}: a silent loss");
-            let told: u64 = damages.iter().map(|damage| damage.events).sum();
+            let reported: u64 = damages.iter().map(|damage| damage.events).sum();
             let at_end = damages.iter().any(|damage| damage.at_end);
-            assert!(told == lost || at_end, "flipped at {at}: {lost} lost, {told} told: {damages:?}");
+            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} told: {damages:?}");
         }
     }
 }
@@ -478,9 +478,9 @@ fn groups_damaged_in_a_row_are_counted_once() {
         altered[group.0 as usize + format::SEGMENT_HEADER_LEN + 3] ^= 0xff;
     }
     let (found, damages) = read(from_bytes(&altered).expect("a reel"));
-    let told: u64 = damages.iter().map(|damage| damage.events).sum();
-    assert_eq!(told, (sample().len() - found.len()) as u64, "{damages:?}");
-    assert_eq!(told, groups[3].1 - groups[1].1);
+    let reported: u64 = damages.iter().map(|damage| damage.events).sum();
+    assert_eq!(reported, (sample().len() - found.len()) as u64, "{damages:?}");
+    assert_eq!(reported, groups[3].1 - groups[1].1);
 }
 
 #[test]

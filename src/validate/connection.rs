@@ -71,7 +71,7 @@ impl Connection {
         Self {
             findings: Findings::default(),
             tracker: Tracker::default(),
-            observers: REGISTRY.iter().map(|room| room.observer()).collect(),
+            observers: REGISTRY.iter().map(|proposal| proposal.observer()).collect(),
             pairs: Pairs::default(),
             lifecycle: lifecycle::Lifecycle::default(),
             method: method::Methods::default(),
@@ -204,8 +204,8 @@ impl Connection {
             return;
         }
         let observed = &message.observed;
-        let told = method.and_then(proposals::of_method).and_then(|room| room.moment(observed));
-        let moment = told.and_then(|moment| self.turns.told(moment));
+        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.moment(observed));
+        let moment = reported.and_then(|moment| self.turns.reported(moment));
         if let Some(moment) = moment {
             reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
         }

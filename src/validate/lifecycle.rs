@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// How many methods are told apart before further ones are no longer reported.
-const MOST_METHODS: usize = 256;
+const MAX_METHODS: usize = 256;
 
 /// What this group remembers.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Lifecycle {
             findings.hold(rule);
         } else if self.end_unknown {
             // The notification may be among what is missing.
-        } else if self.early.len() < MOST_METHODS && self.early.insert(method.to_owned()) {
+        } else if self.early.len() < MAX_METHODS && self.early.insert(method.to_owned()) {
             findings.note(rule, seq, format!("{method} before notifications/initialized"));
         }
     }
@@ -88,7 +88,7 @@ impl Lifecycle {
             return;
         }
         let has = is_declared(capabilities, path);
-        if has || (self.lacking.len() < MOST_METHODS && self.lacking.insert(method.to_owned())) {
+        if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert(method.to_owned())) {
             findings.check(&rules::CAPABILITY, observed.seq, has, || {
                 format!("{method} without the peer's {}", path.join("."))
             });

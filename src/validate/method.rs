@@ -10,7 +10,7 @@ use crate::wire::{Direction, MessageKind};
 use std::collections::HashSet;
 
 /// How many methods are told apart before further ones are no longer reported.
-const MOST_METHODS: usize = 256;
+const MAX_METHODS: usize = 256;
 
 /// The methods that were reported once already.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Methods {
         if proposals::is_neighbours(method) {
             return;
         }
-        if self.unknown.len() >= MOST_METHODS || !self.unknown.insert(method.to_owned()) {
+        if self.unknown.len() >= MAX_METHODS || !self.unknown.insert(method.to_owned()) {
             return;
         }
         let rule = match observed.envelope.kind {

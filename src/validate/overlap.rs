@@ -20,9 +20,9 @@ impl Default for Overlap {
 
 impl Overlap {
     pub fn observe(&mut self, observed: &Observed<'_>, findings: &mut Findings) {
-        for room in REGISTRY {
-            let name = room.descriptor().name;
-            for carried in room.carries(observed) {
+        for proposal in REGISTRY {
+            let name = proposal.descriptor().name;
+            for carried in proposal.carries(observed) {
                 let (rule, what, other) = match carried {
                     Carried::Text(text) => {
                         let other = self.texts.insert(digest(&text.into()), name);

@@ -16,7 +16,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// What a moment told by a message is to observers.
-    pub fn told(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
+    pub fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
         match moment {
             ConversationEvent::UserMessage => {
                 self.begun_by_message = true;

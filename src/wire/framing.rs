@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_blank_lines_and_line_ends_are_told_apart() {
+    fn lines_blank_lines_and_line_ends_are_reported_apart() {
         assert_eq!(
             frames(&[b"{}\n\r\n\n{\"a\"", b":1}\r", b"\nlast"], 1 << 20),
             vec![

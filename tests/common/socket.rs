@@ -315,8 +315,8 @@ impl<'a> Tap<'a> {
         words.extend(options);
         let live = Live::start(stage.command(&words));
         let address = until("the tap listens", || {
-            let told = std::fs::read_to_string(stage.path("told")).unwrap_or_default();
-            let (_, rest) = told.split_once("listening on http://")?;
+            let reported = std::fs::read_to_string(stage.path("told")).unwrap_or_default();
+            let (_, rest) = reported.split_once("listening on http://")?;
             rest.split_once('/')?.0.parse().ok()
         });
         Self { address, stage, live }

@@ -86,7 +86,7 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
                 Some(why) => Err(client_session::failed(Failure::Failed(why), &[])),
             };
         }
-        let asked = connection.request(&args.method, params, |output| client_session::tell(output, context)).await;
+        let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;
         let asked = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
         connection.runner.close().await;
         let answer = match asked {
@@ -96,11 +96,11 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
         server.end(context).await;
         if args.format == Format::Envelope {
             let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
-            let told = json!({
+            let reported = json!({
                 "message": message, "latency_ms": millis(answer.latency),
                 "era": handshake.era.name(), "version": handshake.version_text,
             });
-            context.printer.json(&told)?;
+            context.printer.json(&reported)?;
         }
         print(&answer, args.format, context)
     })

@@ -225,7 +225,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         parties.end(recorder).await;
         let (summary, end) = recording.finish();
         outcome?;
-        end.tell(&summary, false, context)?;
+        end.report(&summary, false, context)?;
         let reel = end.place();
         if args.format == Format::Json {
             context.printer.json(&json!({"event": "reel", "path": reel.display().to_string()}))?;

@@ -106,11 +106,11 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let mut out = Output::create(&args.output, args.force)?;
     let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
     if messages == 0 {
-        let told = format!(
+        let reported = format!(
             "{}: there is no message in it ({events} other events); nothing was imported",
             args.input.display()
         );
-        return Err(with_forms(CommandError::new(ErrorKind::Input, told)));
+        return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;
     if args.output != Path::new("-") {

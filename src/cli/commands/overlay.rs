@@ -111,13 +111,13 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, context)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
 }
 
 /// What is added, in words.
 fn listed(plan: &Plan) -> String {
-    if plan.rooms.is_empty() { "nothing".to_owned() } else { plan.rooms.join(", ") }
+    if plan.proposals.is_empty() { "nothing".to_owned() } else { plan.proposals.join(", ") }
 }
 
 /// Taps until either side ends; answers with how the server did, where it was started here.
@@ -134,21 +134,21 @@ async fn carry(
     let (changed, changes) = mpsc::unbounded_channel();
     let _watch = watched(&overlay, changed)?;
     let (server, process) = reach(target, recorder, context).await?;
-    let hear = hear(Arc::clone(recorder.queue()), context.verbose > 0);
-    let link = laid_over(server, overlay, changes, hear);
+    let receive = receive(Arc::clone(recorder.queue()), context.verbose > 0);
+    let link = laid_over(server, overlay, changes, receive);
     let (orders, taken) = mpsc::channel(16);
-    let desk =
+    let shared =
         Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
-    let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
+    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
     // Not the locked one: a client that does not read would keep the process from its end.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     refusal::begin();
     let carried = tokio::select! {
-        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
+        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
-        Some(process) => process.end_told().await,
+        Some(process) => process.end_reported().await,
         None => (None, false),
     };
     // A signal that hurried the server is ours; of another it has died, whatever that did to its pipes.
@@ -197,10 +197,10 @@ async fn reach(
         }
         TargetKind::Command(command) => {
             let (link, server) = stdio::spawn(command, None).map_err(spawn_error)?;
-            let mut told = describe(command);
-            told.insert("pid".to_owned(), server.id().into());
-            told.insert("behind".to_owned(), "overlay".into());
-            recorder.note(EventKind::StreamOpened, &told);
+            let mut reported = describe(command);
+            reported.insert("pid".to_owned(), server.id().into());
+            reported.insert("behind".to_owned(), "overlay".into());
+            recorder.note(EventKind::StreamOpened, &reported);
             Ok((link, Some(server)))
         }
         TargetKind::Session(_) => Err(CommandError::usage("a live session has its client already")),
@@ -208,8 +208,8 @@ async fn reach(
 }
 
 /// Records what passes, and tells what there is to tell.
-fn hear(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
-    Box::new(move |told| match told {
+fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
+    Box::new(move |reported| match reported {
         OverlayNotice::Message { direction, is_injected, message } => {
             let ours = if is_injected || is_ours(message) { Flags::INJECTED } else { Flags::default() };
             let flags = Flags::toward(direction).with(ours);
@@ -218,8 +218,8 @@ fn hear(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
         }
         OverlayNotice::Withheld(what, original) => {
             let flags = Flags::toward(Direction::ServerToClient);
-            let told = json!({"what": what, "original": String::from_utf8_lossy(original)});
-            queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &told);
+            let reported = json!({"what": what, "original": String::from_utf8_lossy(original)});
+            queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &reported);
         }
         OverlayNotice::Stderr(bytes) => {
             let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, 0) };
@@ -227,11 +227,11 @@ fn hear(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
             let _ = std::io::stderr().write_all(bytes);
         }
         OverlayNotice::Words(text) => note(text),
-        OverlayNotice::Fact(fact) if is_verbose => tell(fact),
+        OverlayNotice::Fact(fact) if is_verbose => report(fact),
         OverlayNotice::Fact(_) => {}
     })
 }
 
-fn tell(fact: &Value) {
+fn report(fact: &Value) {
     note(&fact.to_string());
 }

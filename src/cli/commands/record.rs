@@ -136,7 +136,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     let (recorder, end) = recording.into_parts();
     refusal::begin();
     let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
-    end.tell(&outcome.summary, context.verbose > 0, context)?;
+    end.report(&outcome.summary, context.verbose > 0, context)?;
     Ok(Outcome::Server(outcome.status))
 }
 
@@ -193,13 +193,13 @@ impl Keeping {
 
 /// What the reel says about the server; secrets in its command line are taken out.
 pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
-    let mut told = serde_json::Map::new();
-    told.insert("transport".into(), "stdio".into());
-    told.insert("command".into(), redact::redact_arguments(&server.words()).into());
+    let mut reported = serde_json::Map::new();
+    reported.insert("transport".into(), "stdio".into());
+    reported.insert("command".into(), redact::redact_arguments(&server.words()).into());
     if !server.env_names().is_empty() {
-        told.insert("env".into(), server.env_names().into());
+        reported.insert("env".into(), server.env_names().into());
     }
-    told
+    reported
 }
 
 /// A short name for the server, from its command: the last word that looks like one. A script that is called what all
@@ -209,14 +209,14 @@ pub fn server_name(words: &[String]) -> String {
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
     let plain =
         |word: &&String| !word.starts_with('-') && !word.contains(|found: char| found == '=' || found.is_whitespace());
-    let mut names = words.iter().filter(plain).map(|word| telling_part(word));
+    let mut names = words.iter().filter(plain).map(|word| reporting_part(word));
     let first = names.clone().next().unwrap_or_default();
     names.find(|name| !launchers.contains(name)).unwrap_or(first).to_owned()
 }
 
 /// The part of a path that tells what it is: its last, or where that is one of the usual, the first above it that is
 /// not.
-fn telling_part(path: &str) -> &str {
+fn reporting_part(path: &str) -> &str {
     const USUAL: [&str; 12] =
         ["index", "main", "server", "cli", "app", "__main__", "dist", "build", "src", "lib", "bin", "out"];
     let stem = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
@@ -225,10 +225,10 @@ fn telling_part(path: &str) -> &str {
 }
 
 pub fn spawn_error(error: SpawnError) -> CommandError {
-    let told = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
+    let reported = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     match error {
-        SpawnError::NotFound(_) => told.hint("give its full path, or check PATH"),
-        _ => told,
+        SpawnError::NotFound(_) => reported.hint("give its full path, or check PATH"),
+        _ => reported,
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_called_what_tells_it_apart() {
+    fn a_server_is_called_what_reports_it_apart() {
         let name = |line: &str| server_name(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(name("npx -y @scope/server-everything stdio"), "server-everything");
         assert_eq!(name("node /x/node_modules/@scope/server-everything/dist/index.js stdio"), "server-everything");

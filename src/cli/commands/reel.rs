@@ -131,7 +131,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
     };
     let created = jsonl::rfc3339(header.created);
     if args.format == Format::Json {
-        let told = json!({
+        let reported = json!({
             "path": path.display().to_string(), "size": size, "version": version.to_string(), "created": created,
             "tool": header.tool, "label": header.label, "notes": header.notes,
             "indexed": state == IndexState::Sound,
@@ -140,7 +140,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
             "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
             "damages": damages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
-        context.printer.json(&told)?;
+        context.printer.json(&reported)?;
     } else {
         context.printer.text(&info_text(&path, size, &index, &header, &created, state))?;
         for damage in &damages {
@@ -303,16 +303,16 @@ fn rewrite(
     let events = writer.next_seq();
     let (mut out, _) = writer.finish().map_err(writing)?;
     if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
-        let told = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
+        let reported = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
         if in_place {
-            context.printer.note(&format!("{told}; it stays as it is"));
+            context.printer.note(&format!("{reported}; it stays as it is"));
             return Ok(Outcome::Clean);
         }
         out.restart().map_err(writing)?;
         let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
         io::copy(&mut original, &mut out).map_err(writing)?;
         out.finish()?;
-        context.printer.note(&format!("{told}; {} is a copy of it", target.display()));
+        context.printer.note(&format!("{reported}; {} is a copy of it", target.display()));
         return Ok(Outcome::Clean);
     }
     if damaged && in_place {
@@ -332,8 +332,8 @@ fn rewrite(
 
 fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io::Result<()> {
     let mut payload = Vec::new();
-    let told = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
-    ciborium::into_writer(&told, &mut payload).map_err(io::Error::other)?;
+    let reported = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
+    ciborium::into_writer(&reported, &mut payload).map_err(io::Error::other)?;
     let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
     writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
@@ -349,8 +349,8 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
         return Ok(Outcome::Clean);
     }
     if !damages.iter().all(|damage| damage.of_index) {
-        let told = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {told}", path.display()))
+        let reported = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {reported}", path.display()))
             .hint("`mcpreel reel repair` writes a whole reel, with its index"));
     }
     if reels::is_written_in_place(&path) {

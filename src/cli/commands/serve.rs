@@ -152,7 +152,7 @@ pub enum Reaction {
 }
 
 impl Reaction {
-    fn is_told(self) -> bool {
+    fn is_reported(self) -> bool {
         matches!(self, Self::Tell | Self::TellAndEnd)
     }
 
@@ -187,7 +187,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     if !args.declare.is_empty() {
         for name in &args.declare {
             if crate::proposals::by_name(name).is_none() {
-                let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+                let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
                 return Err(CommandError::usage(format!("there is no proposal {name:?}"))
                     .hint(format!("the proposals are {}", known.join(", "))));
             }
@@ -296,11 +296,11 @@ impl Session for Serving {
         self.order(stream, ServerInput::Injected(message.to_vec())).map(|()| InjectionProgress::Queued)
     }
 
-    fn fire(&self, stream: u32, fired: Value, heard: FactCallback) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
         let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
         fired.check().map_err(|fault| format!("this cannot be fired: {fault}"))?;
-        let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
-        self.order(stream, ServerInput::Asked(fired, Box::new(heard)))
+        let received = move |fact: &Report, last| received(serde_json::to_value(fact).unwrap_or_default(), last);
+        self.order(stream, ServerInput::Asked(fired, Box::new(received)))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -339,9 +339,9 @@ impl ServeExtras {
         let attendant = self.watch.as_ref().map(PreparedWatchers::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
         if let Some(allowed) = &self.handlers {
-            config.outside.permits = allowed.permits.clone();
+            config.outside.handler_policy = allowed.handler_policy.clone();
         }
-        Helpers { attendant, chores: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.chores)) }
+        Helpers { attendant, jobs: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.jobs)) }
     }
 
     /// Begins with all of it.
@@ -355,8 +355,8 @@ impl ServeExtras {
 
 fn begin_watching(watch: PreparedWatchers, serving: &Serving) -> Result<Watchers, CommandError> {
     let serving = serving.clone();
-    let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
-    watch.start(tell, Arc::new(note)).map_err(|error| {
+    let report = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
+    watch.start(report, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
             .hint("there may be too many folders to watch: name a smaller one with --watch")
     })
@@ -366,20 +366,21 @@ fn begin_watching(watch: PreparedWatchers, serving: &Serving) -> Result<Watchers
 #[derive(Clone)]
 struct Helpers {
     attendant: Option<Arc<IoRunner>>,
-    chores: Option<Arc<HandlerRunner>>,
+    jobs: Option<Arc<HandlerRunner>>,
 }
 
 impl Helpers {
     /// Has an errand of a session done; what comes of it goes back to the engine.
-    fn send_out(&self, stream: u32, errand: IoRequest, back: Sender<ServerInput>) {
-        let bring = move |ticket, brought| drop(back.send(ServerInput::Brought(ticket, brought)));
-        match (errand, &self.chores, &self.attendant) {
-            (IoRequest { task: Task::Room(chore), ticket }, Some(chores), _) => {
-                chores
-                    .attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
+    fn send_out(&self, stream: u32, io_request: IoRequest, back: Sender<ServerInput>) {
+        let complete_io = move |ticket, completed| drop(back.send(ServerInput::Brought(ticket, completed)));
+        match (io_request, &self.jobs, &self.attendant) {
+            (IoRequest { task: Task::Room(job), ticket }, Some(jobs), _) => {
+                jobs.attend((stream, ticket), job, move |outcome| {
+                    complete_io(ticket, serde_json::to_value(outcome).ok())
+                });
             }
-            (IoRequest { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
-            (errand, _, Some(attendant)) => attendant.attend(errand, bring),
+            (IoRequest { task: Task::Recall, .. }, Some(jobs), _) => jobs.recall(stream),
+            (io_request, _, Some(attendant)) => attendant.attend(io_request, complete_io),
             _ => {}
         }
     }
@@ -395,16 +396,16 @@ impl Helpers {
 struct Facts<'a, F> {
     file: Option<File>,
     is_verbose: bool,
-    onlooker: &'a mut F,
+    observer: &'a mut F,
 }
 
 impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
-    fn new(common: &ServeCommon, context: &Context, onlooker: &'a mut F) -> Result<Self, CommandError> {
+    fn new(common: &ServeCommon, context: &Context, observer: &'a mut F) -> Result<Self, CommandError> {
         let file = match &common.report {
             Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
             None => None,
         };
-        Ok(Self { file, is_verbose: context.verbose > 0, onlooker })
+        Ok(Self { file, is_verbose: context.verbose > 0, observer })
     }
 
     fn take(&mut self, fact: &Report) -> Reaction {
@@ -412,8 +413,8 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
         if let Some(file) = &mut self.file {
             let _ = writeln!(file, "{line}");
         }
-        let reaction = (self.onlooker)(fact);
-        if reaction.is_told() || self.is_verbose {
+        let reaction = (self.observer)(fact);
+        if reaction.is_reported() || self.is_verbose {
             let _ = writeln!(io::stderr(), "{line}");
         }
         reaction
@@ -421,16 +422,16 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
 }
 
 /// Runs a server until the host sends no more, or where it listens, until the user or a fact ends it; `name` is its
-/// live session's. Every fact goes to `onlooker`.
+/// live session's. Every fact goes to `observer`.
 pub fn run_server(
     name: &str,
     config: Config,
     besides: ServeExtras,
     common: &ServeCommon,
     context: &Context,
-    mut onlooker: impl FnMut(&Report) -> Reaction,
+    mut observer: impl FnMut(&Report) -> Reaction,
 ) -> Result<(), CommandError> {
-    let facts = Facts::new(common, context, &mut onlooker)?;
+    let facts = Facts::new(common, context, &mut observer)?;
     match &common.listening.listen {
         Some(listen) => run_listening(name, config, besides, (common, listen), context, facts),
         None => run_stdio(name, config, besides, (common.limits, context), facts),
@@ -480,7 +481,7 @@ fn run_stdio(
     let begun = besides.start(&serving)?;
     refusal::begin();
     read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
-    let hear = |fact: &Report| {
+    let receive = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
             let _ = sender.send(known);
@@ -488,17 +489,17 @@ fn run_stdio(
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
-        begun.local.hear(fact);
+        begun.local.receive(fact);
         facts.take(fact);
     };
     let sift = |message: Vec<u8>| {
         keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Message(Direction::ClientToServer, &message)));
         answers.keep(0, Direction::ClientToServer, message)
     };
-    let send_out = |errand| helpers.send_out(0, errand, sender.clone());
+    let send_out = |io_request| helpers.send_out(0, io_request, sender.clone());
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
     let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
-    let served = serve(Server::new(config), &arrivals, out, hear, sift, send_out);
+    let served = serve(Server::new(config), &arrivals, out, receive, sift, send_out);
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
     keep.iter().for_each(|keep| keep.finish(context));
     match served {
@@ -519,7 +520,7 @@ fn run_listening(
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     let answers = Arc::new(Answers::default());
-    let (hears, mut heard) = mpsc::unbounded_channel();
+    let (receives, mut received) = mpsc::unbounded_channel();
     let sifting = Arc::clone(&answers);
     let helpers = besides.helpers(&mut config);
     let (attends, keep) = (helpers.clone(), besides.keep.clone());
@@ -529,10 +530,10 @@ fn run_listening(
         Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
         Arc::new(move |stream, fact: &Report| {
             hearing.iter().for_each(|keep| keep.fact(stream, fact));
-            let _ = hears.send((stream, fact.clone()));
+            let _ = receives.send((stream, fact.clone()));
         }),
         Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |stream, errand, back| attends.send_out(stream, errand, back)),
+        Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
         Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
     ));
     let served = listening::runtime()?.block_on(async {
@@ -550,11 +551,11 @@ fn run_listening(
             tokio::select! {
                 () = accepting => {}
                 () = async {
-                    while let Some((stream, fact)) = heard.recv().await {
+                    while let Some((stream, fact)) = received.recv().await {
                         if let Some(known) = helpers.standing(&fact) {
                             let _ = serving.order(stream, known);
                         }
-                        begun.local.hear(&fact);
+                        begun.local.receive(&fact);
                         if facts.take(&fact).ends() {
                             return;
                         }

@@ -37,7 +37,7 @@ const SERVER: &str = "MCPREEL_SERVER";
 /// The server's URL.
 const SERVER_URL: &str = "MCPREEL_SERVER_URL";
 /// How long what a notification may lead to is waited for.
-const SETTLE: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long a client that is asked to end may take.
 const PARTING: Duration = Duration::from_secs(10);
 /// So much of what a client says is kept, to be told where it never came.
@@ -108,23 +108,23 @@ enum Format {
 
 pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
-        let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
         return Err(CommandError::usage(format!("there is no proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
     let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
-    let surveyed = client_session::block_on(survey(args, &keep, context));
+    let probed = client_session::block_on(probe_report(args, &keep, context));
     keep.finish(context);
-    let survey = surveyed?;
+    let probe_report = probed?;
     match args.format {
-        Format::Json => context.printer.json(&serde_json::to_value(&survey).unwrap_or_default())?,
+        Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,
         Format::Human => {
-            context
-                .printer
-                .append(|out| table::write(&survey, &context.printer.palette, context.printer.width, out.gathered()))?;
+            context.printer.append(|out| {
+                table::write(&probe_report, &context.printer.palette, context.printer.width, out.gathered())
+            })?;
         }
     }
-    Ok(if survey.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
+    Ok(if probe_report.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// What happens beside the course.
@@ -138,7 +138,11 @@ enum Event {
 /// What is declared now.
 type Declaring = Arc<Mutex<Config>>;
 
-async fn survey(args: &SurviveArgs, keep: &SharedRecorder, context: &Context) -> Result<ProbeReport, CommandError> {
+async fn probe_report(
+    args: &SurviveArgs,
+    keep: &SharedRecorder,
+    context: &Context,
+) -> Result<ProbeReport, CommandError> {
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
     let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
@@ -147,9 +151,9 @@ async fn survey(args: &SurviveArgs, keep: &SharedRecorder, context: &Context) ->
     let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
     let web = listening::bind("0", context).await?;
     let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
-    let settings = Settings { wait: args.wait, settle: SETTLE, connect: args.connect, restarts: args.restarts };
-    let mut survey = Conducted {
-        course: ProbeRun::new(Plan::of(&args.only), settings),
+    let settings = Settings { wait: args.wait, settle: DRAIN_TIMEOUT, connect: args.connect, restarts: args.restarts };
+    let mut probe_report = Conducted {
+        probe_run: ProbeRun::new(Plan::of(&args.only), settings),
         began: Instant::now(),
         argv: server.put_into(&args.argv),
         env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
@@ -167,12 +171,12 @@ async fn survey(args: &SurviveArgs, keep: &SharedRecorder, context: &Context) ->
         tokio::join!(Arc::clone(&gateway).serve(lines.listener), Arc::clone(&gateway).serve(web.listener));
     };
     let conducted = tokio::select! {
-        conducted = survey.conduct() => conducted,
+        conducted = probe_report.conduct() => conducted,
         () = serving => Ok(()),
     };
     gateway.finish().await;
     conducted?;
-    survey.course.survey().map_err(|failure| survey.failed(&failure))
+    probe_report.probe_run.probe_report().map_err(|failure| probe_report.failed(&failure))
 }
 
 /// A server of its own for each session.
@@ -182,7 +186,7 @@ fn serve(
     happens: &UnboundedSender<Event>,
     keep: &SharedRecorder,
 ) -> (Arc<Sessions>, Arc<Gateway>) {
-    let (config, hears, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
+    let (config, receives, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
     let held = Held::default();
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
     let back = Arc::clone(&itself);
@@ -190,7 +194,7 @@ fn serve(
         Box::new(move |_| Server::new(config.lock().unwrap_or_else(PoisonError::into_inner).clone())),
         Arc::new(move |stream, fact: &Report| {
             if matches!(fact, Report::Ready) {
-                let _ = hears.send(Event::Ready(stream));
+                let _ = receives.send(Event::Ready(stream));
             }
         }),
         Arc::new(move |stream, message| {
@@ -214,7 +218,7 @@ fn serve(
 
 /// A survey with all that it takes.
 struct Conducted {
-    course: ProbeRun,
+    probe_run: ProbeRun,
     began: Instant,
     argv: Vec<OsString>,
     env: Vec<(&'static str, OsString)>,
@@ -232,14 +236,14 @@ struct Conducted {
 
 impl Conducted {
     async fn conduct(&mut self) -> Result<(), CommandError> {
-        let mut orders = self.course.begin(self.began.elapsed());
+        let mut orders = self.probe_run.begin(self.began.elapsed());
         loop {
             for order in std::mem::take(&mut orders) {
                 match order {
-                    Order::Start(besides, rooms) => {
+                    Order::Start(besides, proposals) => {
                         *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
                             besides,
-                            declare: rooms,
+                            declare: proposals,
                             revisions: Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy).collect(),
                             ..Config::default()
                         };
@@ -254,20 +258,20 @@ impl Conducted {
                     Order::Over => return Ok(()),
                 }
             }
-            let due = self.course.next_wake().unwrap_or(Duration::MAX);
+            let due = self.probe_run.next_wake().unwrap_or(Duration::MAX);
             let rest = due.saturating_sub(self.began.elapsed());
             let event = tokio::time::timeout(rest, self.events.recv()).await;
             let now = self.began.elapsed();
             orders = match event {
-                Ok(Some(Event::Passed(stream, way, bytes))) => self.course.pass(now, stream, way, &bytes),
-                Ok(Some(Event::Ready(stream))) => self.course.ready(now, stream),
-                Ok(Some(Event::Closed(stream))) => self.course.closed(now, stream),
+                Ok(Some(Event::Passed(stream, way, bytes))) => self.probe_run.pass(now, stream, way, &bytes),
+                Ok(Some(Event::Ready(stream))) => self.probe_run.ready(now, stream),
+                Ok(Some(Event::Closed(stream))) => self.probe_run.closed(now, stream),
                 Ok(Some(Event::Ended(start, end))) if start == self.starts => {
                     self.host = None;
-                    self.course.ended(now, end)
+                    self.probe_run.ended(now, end)
                 }
                 Ok(Some(Event::Ended(..))) => Vec::new(),
-                Ok(None) | Err(_) => self.course.wake(now),
+                Ok(None) | Err(_) => self.probe_run.wake(now),
             };
         }
     }
@@ -312,7 +316,7 @@ impl Conducted {
     }
 
     fn failed(&self, failure: &ClientFailure) -> CommandError {
-        let told = |end: &Option<ClientEnd>| {
+        let reported = |end: &Option<ClientEnd>| {
             end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"))
         };
         let error = |text: String| CommandError::new(ErrorKind::Peer, text);
@@ -321,12 +325,12 @@ impl Conducted {
                 return error(format!("the client cannot be started: {why}"))
                     .hint("give its command behind --, as in: mcpreel survive -- python client.py {}");
             }
-            ClientFailure::NeverCame(end) => error(format!("the client never came to the server: {}", told(end)))
+            ClientFailure::NeverCame(end) => error(format!("the client never came to the server: {}", reported(end)))
                 .hint("the server's command is appended to the client's, or stands for {}, {command}, {json} or {url} in it")
                 .hint("it is in the client's environment as MCPREEL_SERVER and MCPREEL_SERVER_URL too")
                 .hint("-v shows all that the client says; --connect gives it more time"),
             ClientFailure::NoHandshake(end) => {
-                error(format!("the client began a handshake and did not end it, whatever was declared: {}", told(end)))
+                error(format!("the client began a handshake and did not end it, whatever was declared: {}", reported(end)))
                     .hint("`mcpreel show` shows how far it came; -v shows all that the client says")
             }
             ClientFailure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())

@@ -210,11 +210,11 @@ impl Selection {
                 Ok(Some(new)) => text = new,
                 Ok(None) => context.printer.note(&format!("{} {done} in {}", entry.name, file.path.display())),
                 Err(error) => {
-                    let told = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
+                    let reported = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
                     if !self.all {
-                        return Err(CommandError::new(ErrorKind::Input, told));
+                        return Err(CommandError::new(ErrorKind::Input, reported));
                     }
-                    context.printer.note(&format!("left alone: {told}"));
+                    context.printer.note(&format!("left alone: {reported}"));
                 }
             }
         }

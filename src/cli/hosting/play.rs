@@ -45,7 +45,7 @@ pub fn play_virtual(
     scenario: &Scenario,
     reel: &Path,
     model: &Model,
-    onlook: ObservationCallback<'_>,
+    observe: ObservationCallback<'_>,
 ) -> Result<Report, CommandError> {
     if let Model::Program { .. } = model {
         return Err(CommandError::usage("a program takes real time to answer, and the scenario's time is virtual")
@@ -77,7 +77,7 @@ pub fn play_virtual(
             }
             _ => Ok(()),
         };
-        if let Err(error) = kept.and_then(|()| onlook(at, seen)) {
+        if let Err(error) = kept.and_then(|()| observe(at, seen)) {
             problem.get_or_insert(error);
         }
     };
@@ -157,7 +157,7 @@ pub async fn play_real(
     (scenario, limits): (&Scenario, Limits),
     lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
     (recorder, model): (&Recorder, &Model),
-    onlook: ObservationCallback<'_>,
+    observe: ObservationCallback<'_>,
     context: &Context,
 ) -> Result<Report, CommandError> {
     let named = servers(scenario, limits, context)?;
@@ -175,7 +175,7 @@ pub async fn play_real(
     let mut inferences = Inferences::new();
     let outcome = loop {
         for (at, server, direction, bytes) in std::mem::take(&mut *seen.borrow_mut()) {
-            onlook(at, &Observation::Message { server, direction, bytes: &bytes })?;
+            observe(at, &Observation::Message { server, direction, bytes: &bytes })?;
         }
         let todo = player.borrow_mut().next(runner.now());
         let wait = match todo {
@@ -199,8 +199,8 @@ pub async fn play_real(
             PlayerAction::Wait(wait) => wait,
         };
         let due = wait.map(|at| at.saturating_sub(runner.now()));
-        let told = tokio::select! {
-            told = runner.next() => told,
+        let reported = tokio::select! {
+            reported = runner.next() => reported,
             progress = Replying::next(&mut replying) => {
                 if let Progress::Reply(reply) = progress {
                     runner.model(reply);
@@ -221,7 +221,7 @@ pub async fn play_real(
             () = tokio::task::yield_now(), if !seen.borrow().is_empty() => continue,
         };
         let now = runner.now();
-        let output = match told {
+        let output = match reported {
             HostNotice::Host(Output::Infer(asked)) => {
                 inferences.take(asked, model);
                 continue;
@@ -236,7 +236,7 @@ pub async fn play_real(
             _ => continue,
         };
         player.borrow_mut().see(now, &sight);
-        if let Err(error) = onlook(now, &sight) {
+        if let Err(error) = observe(now, &sight) {
             break Err(error);
         }
         if let Output::Prompt(prompt) = output {

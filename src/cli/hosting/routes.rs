@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// So many events wait for a command at most.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 /// So long may a command take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// What words of `--on-event` look like.
@@ -47,8 +47,8 @@ impl Routes {
     }
 
     /// Hears what the host tells; takes an event of a subscription to wherever it belongs.
-    pub fn hear(&mut self, fact: &HostEvent) {
-        if fact.room == "mcpe" && fact.what == "event" {
+    pub fn receive(&mut self, fact: &HostEvent) {
+        if fact.proposal == "mcpe" && fact.what == "event" {
             self.take(&fact.data["event"]);
         }
     }
@@ -76,7 +76,7 @@ impl Route {
                 EventRoute::File { name: path.to_owned(), file }
             }
             ("command", command) => {
-                let (waiting, events) = sync_channel(MOST_WAITING);
+                let (waiting, events) = sync_channel(MAX_WAITING);
                 let text = command.to_owned();
                 let worker = std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events));
                 let worker = worker.map_err(|error| CommandError::usage(format!("cannot begin a thread: {error}")))?;
@@ -99,7 +99,7 @@ impl EventRoute {
             }
             Self::Command { command, waiting, .. } => {
                 if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
-                    note(&format!("{MOST_WAITING} events wait for {command:?}: {} is left out", event["id"]));
+                    note(&format!("{MAX_WAITING} events wait for {command:?}: {} is left out", event["id"]));
                 }
             }
         }
@@ -120,16 +120,16 @@ fn work(command: &str, events: &Receiver<String>) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
     let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
-    let chores = HandlerRunner::new(options);
+    let jobs = HandlerRunner::new(options);
     // The command is the user's own, unlike a subscriber's handler: it finds all that the user's commands find.
-    let told = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let environment: Vec<(String, String)> = std::env::vars_os().filter_map(told).collect();
+    let reported = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let environment: Vec<(String, String)> = std::env::vars_os().filter_map(reported).collect();
     for (number, input) in (0..).zip(events) {
-        let (tell, told) = channel();
+        let (report, reported) = channel();
         let (text, environment) = (command.to_owned(), environment.clone());
         let script = Script { text, arguments: Vec::new(), environment, folder: None, input, limit: LIMIT };
-        chores.attend((0, number), HandlerJob::Script(script), move |outcome| drop(tell.send(outcome)));
-        if let Ok(outcome) = told.recv()
+        jobs.attend((0, number), HandlerJob::Script(script), move |outcome| drop(report.send(outcome)));
+        if let Ok(outcome) = reported.recv()
             && let Some(why) = failure(&outcome)
         {
             note(&format!("{command:?} {why}"));

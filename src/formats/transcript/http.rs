@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 /// So many sessions, endpoints and connections are remembered each; the oldest is forgotten first.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 
 /// Takes secrets out of what is kept of a head.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl Head {
     }
 
     /// What a reel says of it.
-    pub fn told(&self, redaction: &Redaction) -> Value {
+    pub fn reported(&self, redaction: &Redaction) -> Value {
         let headers: Vec<_> =
             self.headers.iter().map(|(name, value)| json!([name, (redaction.header)(name, value)])).collect();
         match &self.start {
@@ -121,7 +121,7 @@ impl<K: Clone + Eq + std::hash::Hash, V> Recent<K, V> {
         if self.found.insert(key.clone(), value).is_none() {
             self.order.push_back(key);
         }
-        if self.order.len() > MOST
+        if self.order.len() > MAX
             && let Some(oldest) = self.order.pop_front()
         {
             self.found.remove(&oldest);
@@ -307,10 +307,10 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded() {
         let mut sessions = Sessions::default();
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX {
             let name = number.to_string();
             sessions.place(name.as_bytes(), Some(&request("POST", Some(&name))), false);
         }
-        assert_eq!((sessions.sessions.found.len(), sessions.connections.found.len()), (MOST, MOST));
+        assert_eq!((sessions.sessions.found.len(), sessions.connections.found.len()), (MAX, MAX));
     }
 }

@@ -3,11 +3,11 @@
 use crate::host::client::ClientConfig;
 use crate::host::prompt::Layout;
 use crate::proposals::host::ModelView;
-use crate::proposals::knobs;
 use crate::proposals::policy::{Policies, Setting, SettingKind};
+use crate::proposals::settings;
 
 /// What is the host's own to choose.
-pub static KNOBS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "prompt_bytes",
         kind: SettingKind::Bytes,
@@ -47,7 +47,7 @@ pub static KNOBS: &[Setting] = &[
 
 /// The host's options and those of all rooms, at their defaults.
 pub fn policies() -> Policies {
-    Policies::new(std::iter::once(("host", KNOBS)).chain(knobs()))
+    Policies::new(std::iter::once(("host", SETTINGS)).chain(settings()))
 }
 
 /// A server that the host is to talk to.

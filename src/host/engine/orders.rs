@@ -44,7 +44,7 @@ pub enum Order {
         /// The server.
         server: String,
         /// The proposal; all where none is named.
-        room: Option<String>,
+        proposal: Option<String>,
         /// Allow or revoke.
         is_allowed: bool,
     },
@@ -124,9 +124,10 @@ impl Host {
                 Err(why) => self.finish(OrderResult::Tool(Err(why))),
             },
             Order::Room { order, params } => {
-                let known: Vec<&str> = self.rooms.iter().flat_map(|room| room.side.orders()).copied().collect();
+                let known: Vec<&str> =
+                    self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect();
                 let mut outcome = Err(format!("no proposal knows {order:?}; there are: {}", known.join(", ")));
-                self.ask_rooms(now, |side, cx| {
+                self.ask_proposals(now, |side, cx| {
                     let known = side.order(cx, &order, &params);
                     let was_meant = known.is_some();
                     outcome = known.unwrap_or_else(|| outcome.clone());
@@ -151,27 +152,27 @@ impl Host {
                 if let Some(summary) = summary {
                     self.history.insert(0, Utterance { role: "user", text: summary });
                 }
-                self.tell("compacted", None, text, json!({"messages": kept}));
+                self.report("compacted", None, text, json!({"messages": kept}));
                 self.moment(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
-            Order::Allow { server, room, is_allowed } => self.allow(now, &server, room.as_deref(), is_allowed),
+            Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
             Order::End => self.moment(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
         }
     }
 
-    fn allow(&mut self, now: Duration, server: &str, room: Option<&str>, is_allowed: bool) {
+    fn allow(&mut self, now: Duration, server: &str, proposal: Option<&str>, is_allowed: bool) {
         let id = match self.server_named(server) {
             Ok(id) => id,
             Err(why) => return self.finish(OrderResult::Failed(why)),
         };
-        let names: Vec<&str> = self.rooms.iter().map(|room| room.name).collect();
-        if let Some(unknown) = room.filter(|room| !names.contains(room)) {
+        let names: Vec<&str> = self.proposals.iter().map(|proposal| proposal.name).collect();
+        if let Some(unknown) = proposal.filter(|proposal| !names.contains(proposal)) {
             let why = format!("there is no proposal {unknown:?} here; there are: {}", names.join(", "));
             return self.finish(OrderResult::Failed(why));
         }
         let mut at = 0;
-        self.ask_rooms(now, |side, cx| {
-            if room.is_none_or(|room| names[at] == room) {
+        self.ask_proposals(now, |side, cx| {
+            if proposal.is_none_or(|proposal| names[at] == proposal) {
                 side.allow(cx, id, is_allowed);
             }
             at += 1;

@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// So many requests that were given up are remembered for a late answer.
-const MOST_GIVEN_UP: usize = 1024;
+const MAX_GIVEN_UP: usize = 1024;
 /// So many lists of tools a server is asked for in [`LIST_PAUSE`] at most.
-const MOST_LISTS: u32 = 8;
+const MAX_LISTS: u32 = 8;
 const LIST_PAUSE: Duration = Duration::from_secs(1);
 /// So often a server's sessions are set up anew in [`RENEWALS_TIME`] at most: what is sent for that finds out again
 /// where a server keeps none.
-const MOST_RENEWALS: u32 = 3;
+const MAX_RENEWALS: u32 = 3;
 const RENEWALS_TIME: Duration = Duration::from_secs(60);
 /// No more pages of tools are read once there are so many.
-const MOST_TOOLS: usize = 10_000;
+const MAX_TOOLS: usize = 10_000;
 /// Pages of tools that are read at most.
-const MOST_PAGES: u32 = 64;
+const MAX_PAGES: u32 = 64;
 
 /// Whose request it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +68,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(config: &ServerConfig, rooms: &[ProposalHost]) -> Self {
+    pub fn new(config: &ServerConfig, proposals: &[ProposalHost]) -> Self {
         let mut client = config.client.clone();
         if client.capabilities.is_null() {
             client.capabilities = json!({});
         }
-        for (path, value) in rooms.iter().flat_map(|room| room.side.declares(&config.name)) {
+        for (path, value) in proposals.iter().flat_map(|proposal| proposal.side.declares(&config.name)) {
             let place = path.iter().fold(&mut client.capabilities, |place, name| &mut place[*name]);
             *place = value;
         }
@@ -82,9 +82,9 @@ impl Server {
             None => client.capabilities.clone(),
         };
         let is_joined = client.join.is_some();
-        client.most_values = text::MOST_VALUES;
+        client.max_values = text::MAX_VALUES;
         let mut client = ClientEngine::new(client);
-        for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
+        for spec in REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods) {
             // What should have no id may come with one: its room hears of it, and it is refused here.
             if spec.sender != Sender::Client {
                 client.leave(spec.name);
@@ -124,22 +124,22 @@ impl Host {
     }
 
     /// Does what rooms wish and takes in what clients tell, until nothing is left of either.
-    pub(super) fn settle_wishes(&mut self, now: Duration) {
+    pub(super) fn settle_effects(&mut self, now: Duration) {
         loop {
             if let Some((server, output)) = self.inbox.pop_front() {
-                self.hear(now, server, output);
-            } else if let Some((room, wish)) = self.wishes.pop_front() {
-                self.grant(now, room, wish);
+                self.take_client_output(now, server, output);
+            } else if let Some((proposal, effect)) = self.effects.pop_front() {
+                self.grant(now, proposal, effect);
             } else {
                 return;
             }
         }
     }
 
-    fn grant(&mut self, now: Duration, room: usize, wish: Effect) {
-        match wish {
+    fn grant(&mut self, now: Duration, proposal: usize, effect: Effect) {
+        match effect {
             Effect::Request { token, server, method, mut params, timeout } => {
-                let owner = Owner::ProposalHost(room, token);
+                let owner = Owner::ProposalHost(proposal, token);
                 if method == "tools/call"
                     && let Err(why) = self.gate(now, server, &mut params)
                 {
@@ -155,13 +155,13 @@ impl Host {
             }
             Effect::Respond { server, id, answer } => self.respond(server, &id, &answer),
             Effect::Inject(injection) => {
-                self.pending.push(QueuedInjection { injection, room: self.rooms[room].name, at: now });
+                self.pending.push(QueuedInjection { injection, proposal: self.proposals[proposal].name, at: now });
             }
             Effect::Infer(inference) => {
-                self.inferences.insert(inference.token, room);
+                self.inferences.insert(inference.token, proposal);
                 self.out.push(Output::Infer(inference));
             }
-            Effect::Wake { server, key } => self.jobs.push_back(Job::Wake(room, server, key)),
+            Effect::Wake { server, key } => self.jobs.push_back(Job::Wake(proposal, server, key)),
             Effect::Rewrite(answer) => self.rewritten(answer),
             Effect::Fail(why) => {
                 if let Work::Settling(next) = &mut self.work
@@ -188,13 +188,13 @@ impl Host {
     pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
         let used = tool_use(server, params);
         let mut verdict = Ok(());
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             verdict = side.gate(cx, &used, params);
             verdict.is_err()
         });
         if let Err(why) = &verdict {
             let text = format!("{} is not called: {why}", used.tool);
-            self.tell("tool refused", Some(server), text, json!({"tool": used.tool, "reason": why}));
+            self.report("tool refused", Some(server), text, json!({"tool": used.tool, "reason": why}));
         }
         verdict
     }
@@ -216,7 +216,7 @@ impl Host {
         token
     }
 
-    fn hear(&mut self, now: Duration, server: ServerId, output: ClientOutput) {
+    fn take_client_output(&mut self, now: Duration, server: ServerId, output: ClientOutput) {
         match output {
             ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
             ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
@@ -254,17 +254,17 @@ impl Host {
             }
             ClientOutput::Stray { message } => {
                 let envelope = Envelope::scan(&message);
-                let heard = Inbound { envelope: &envelope, text: &message };
-                self.ask_rooms(now, |side, cx| side.stray(cx, server, &heard));
+                let received = Inbound { envelope: &envelope, text: &message };
+                self.ask_proposals(now, |side, cx| side.stray(cx, server, &received));
                 self.out.push(Output::Client { server, output: ClientOutput::Stray { message } });
             }
-            told => self.out.push(Output::Client { server, output: told }),
+            reported => self.out.push(Output::Client { server, output: reported }),
         }
     }
 
     fn opened(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
         let Some((text, data)) = self.introduce(server, handshake) else { return };
-        self.tell("connected", Some(server), text, data);
+        self.report("connected", Some(server), text, data);
         self.set_up(now, server);
     }
 
@@ -277,15 +277,15 @@ impl Host {
             (found.renewals, found.renewed_at) = (0, now);
         }
         found.renewals += 1;
-        let is_set_up = found.renewals <= MOST_RENEWALS;
+        let is_set_up = found.renewals <= MAX_RENEWALS;
         data["set_up"] = is_set_up.into();
         let outcome = match is_set_up {
             true => "it is set up anew",
             false => "it has dropped too many within a minute, so it is not set up anew",
         };
-        self.tell("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
+        self.report("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
         if is_set_up {
-            self.ask_rooms(now, |side, cx| {
+            self.ask_proposals(now, |side, cx| {
                 side.disconnected(cx, server);
                 false
             });
@@ -313,7 +313,7 @@ impl Host {
         let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
         let has_tools = view.declared.server.get("tools").is_some();
         found.state = if has_tools { State::Listing } else { State::Ready };
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             side.connected(cx, server);
             false
         });
@@ -330,7 +330,7 @@ impl Host {
         if let Some(view) = self.views.get_mut(server.0) {
             view.is_open = false;
         }
-        self.tell("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
+        self.report("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
         self.calls.retain(|(whose, _), _| *whose != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
         self.owners.retain(|(whose, handle), owner| {
@@ -343,7 +343,7 @@ impl Host {
         for (_, owner) in lost {
             self.replied(now, server, owner, &RequestOutcome::Failed(reason), b"");
         }
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             side.disconnected(cx, server);
             false
         });
@@ -354,7 +354,7 @@ impl Host {
             Some(owner) => {
                 // A late answer is still its room's, and that of all rooms where a tool was called.
                 self.given_up.push_back((server, handle));
-                if self.given_up.len() > MOST_GIVEN_UP
+                if self.given_up.len() > MAX_GIVEN_UP
                     && let Some(oldest) = self.given_up.pop_front()
                 {
                     self.owners.remove(&oldest);
@@ -371,7 +371,9 @@ impl Host {
 
     fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &RequestOutcome<'_>, message: &[u8]) {
         match owner {
-            Owner::ProposalHost(at, token) => self.ask_room(now, at, |side, cx| side.replied(cx, server, token, reply)),
+            Owner::ProposalHost(at, token) => {
+                self.ask_proposal(now, at, |side, cx| side.replied(cx, server, token, reply))
+            }
             Owner::Tools(page) => self.listed(now, server, page, reply),
             Owner::Host(token) => {
                 if !matches!(self.work, Work::QueuedInjection(waited) if waited == token) {
@@ -394,7 +396,7 @@ impl Host {
         let Some(used) = self.calls.remove(&(server, handle)) else { return };
         let result = Envelope::scan(message).result.and_then(|text| serde_json::from_slice::<Value>(text).ok());
         if let Some(result) = result {
-            self.ask_rooms(now, |side, cx| {
+            self.ask_proposals(now, |side, cx| {
                 side.called(cx, &used, &result);
                 false
             });
@@ -403,12 +405,12 @@ impl Host {
 
     fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &RequestOutcome<'_>) {
         let result = tool_result(reply).unwrap_or_else(|why| {
-            self.tell("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
+            self.report("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
             Value::Null
         });
         let Some(found) = self.servers.get_mut(server.0) else { return };
         found.listed.extend(result["tools"].as_array().into_iter().flatten().cloned());
-        let is_enough = page >= MOST_PAGES || found.listed.len() >= MOST_TOOLS;
+        let is_enough = page >= MAX_PAGES || found.listed.len() >= MAX_TOOLS;
         match result["nextCursor"].as_str().filter(|_| !is_enough) {
             Some(cursor) => {
                 let timeout = self.policy.time("tool_timeout");
@@ -426,7 +428,7 @@ impl Host {
                     view.declared.tools = Some(names.collect());
                     view.tools = tools;
                 }
-                self.ask_rooms(now, |side, cx| {
+                self.ask_proposals(now, |side, cx| {
                     side.listed(cx, server);
                     false
                 });
@@ -445,7 +447,7 @@ impl Host {
             found.list_changed = true;
             return;
         }
-        if found.lists >= MOST_LISTS && now.saturating_sub(found.listed_at) < LIST_PAUSE {
+        if found.lists >= MAX_LISTS && now.saturating_sub(found.listed_at) < LIST_PAUSE {
             return;
         }
         if now.saturating_sub(found.listed_at) >= LIST_PAUSE {
@@ -457,8 +459,8 @@ impl Host {
 
     fn notified(&mut self, now: Duration, server: ServerId, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Inbound { envelope: &envelope, text: &message };
-        self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        let received = Inbound { envelope: &envelope, text: &message };
+        self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
             self.list_tools(now, server);
         }
@@ -468,8 +470,8 @@ impl Host {
     /// A request of one of the proposals' methods: its room answers, or nobody knows it.
     fn asked(&mut self, now: Duration, server: ServerId, method: String, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Inbound { envelope: &envelope, text: &message };
-        let is_taken = self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        let received = Inbound { envelope: &envelope, text: &message };
+        let is_taken = self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
             let why = format!("{method}: nobody here takes it");

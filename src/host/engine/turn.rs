@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// So many tools a model may call with one reply.
-const MOST_CALLS: usize = 128;
+const MAX_CALLS: usize = 128;
 
 /// A turn that runs.
 #[derive(Debug, Default)]
@@ -55,13 +55,13 @@ impl Host {
     }
 
     /// Begins a turn that the room at this place asked for.
-    pub(super) fn begin_woken(&mut self, now: Duration, room: usize, server: ServerId, key: &str) {
+    pub(super) fn begin_woken(&mut self, now: Duration, proposal: usize, server: ServerId, key: &str) {
         self.turns += 1;
         self.turn = Some(Turn { is_woken: true, began: now, ..Turn::default() });
-        let room = self.rooms[room].name;
+        let proposal = self.proposals[proposal].name;
         let text = format!("turn {} begins without a message", self.turns);
-        self.tell("woken", Some(server), text, json!({"turn": self.turns, "by": room, "key": key}));
-        let begins = Beginning { agent: Agent::Main, message: None, woken: Some((room, key)) };
+        self.report("woken", Some(server), text, json!({"turn": self.turns, "by": proposal, "key": key}));
+        let begins = Beginning { agent: Agent::Main, message: None, woken: Some((proposal, key)) };
         self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
@@ -82,7 +82,7 @@ impl Host {
                 LeftOut::Duplicate { of } => ("duplicate", format!("{bytes} B of {slot} say what {of} says, left out")),
                 LeftOut::OverBudget => ("over budget", format!("the prompt has no room for {bytes} B of {slot}")),
             };
-            self.tell(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+            self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
         }
         turn.injected.extend(chosen.parts);
         // What came between two prompts of a turn stands where its kind stands; the sort keeps equals in their order.
@@ -94,7 +94,7 @@ impl Host {
         let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
         let text = format!("turn {}: {bytes} B, {count} parts of servers", prompt.turn);
         let data = json!({"turn": prompt.turn, "round": prompt.round, "bytes": bytes, "external": labels});
-        self.tell("prompt", None, text, data);
+        self.report("prompt", None, text, data);
         self.turn = Some(turn);
         self.work = Work::Model;
         self.out.push(Output::Prompt(prompt));
@@ -150,7 +150,7 @@ impl Host {
             Ok(reply) => reply,
             // There is no answer for anybody to see, so the turn is over.
             Err(why) => {
-                self.tell("model failed", None, why.clone(), Value::Null);
+                self.report("model failed", None, why.clone(), Value::Null);
                 turn.failure = Some(why);
                 self.turn = Some(turn);
                 return self.end_turn(now);
@@ -159,21 +159,21 @@ impl Host {
         let most = self.policy.number("tool_rounds");
         if !reply.tool_calls.is_empty() && turn.rounds <= most {
             turn.used.push(PromptPart { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
-            let extra = reply.tool_calls.len().saturating_sub(MOST_CALLS);
+            let extra = reply.tool_calls.len().saturating_sub(MAX_CALLS);
             if extra > 0 {
-                self.tell(
+                self.report(
                     "too many calls",
                     None,
-                    format!("{extra} tool calls more than {MOST_CALLS}, left out"),
+                    format!("{extra} tool calls more than {MAX_CALLS}, left out"),
                     Value::Null,
                 );
             }
-            turn.calls.extend(reply.tool_calls.into_iter().take(MOST_CALLS));
+            turn.calls.extend(reply.tool_calls.into_iter().take(MAX_CALLS));
             self.turn = Some(turn);
             return self.next_call(now);
         }
         if !reply.tool_calls.is_empty() {
-            self.tell("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
+            self.report("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
         }
         turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
@@ -185,17 +185,17 @@ impl Host {
     pub(super) fn rewrite(&mut self, now: Duration, at: usize) {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
-        if at >= self.rooms.len() {
+        if at >= self.proposals.len() {
             return self.moment(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
-        self.ask_room(now, at, |side, cx| side.rewrite(cx, &answer, usage));
+        self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));
         self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));
     }
 
     /// A room made another answer of the model's, or wants none shown.
     pub(super) fn rewritten(&mut self, answer: Result<String, String>) {
         let answer = answer.unwrap_or_else(|why| {
-            self.tell("withheld", None, why.clone(), Value::Null);
+            self.report("withheld", None, why.clone(), Value::Null);
             format!("[the answer is withheld: {why}]")
         });
         if let Some(turn) = &mut self.turn {

@@ -6,7 +6,7 @@ use super::super::format::{
 };
 use super::super::template;
 use super::{
-    AnswerTool, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of,
+    AnswerTool, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, proposal_of,
 };
 use crate::proposals::policy::regex_error;
 use crate::proposals::{REGISTRY, by_name};
@@ -66,7 +66,7 @@ impl Reader<'_> {
             let rule = self.rule(value, place)?;
             self.plan.rules.push(rule);
         }
-        self.rooms(!declarations.is_empty());
+        self.proposals(!declarations.is_empty());
         self.settings(&declarations, document.settings)?;
         Ok(self.plan)
     }
@@ -96,10 +96,11 @@ impl Reader<'_> {
         if given.iter().filter(|given| !given.is_null()).count() != 1 {
             return Err(self.wrong(place, "a hook has exactly one of context, context_tool and answer"));
         }
-        let schemas = by_name(HOOKS).map(|room| room.descriptor().schemas);
-        let misfits = schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
-        match misfits.unwrap_or_default().first() {
-            Some(misfit) => Err(self.wrong(place, format!("this is no hook: {misfit}"))),
+        let schemas = by_name(HOOKS).map(|proposal| proposal.descriptor().schemas);
+        let violations =
+            schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
+        match violations.unwrap_or_default().first() {
+            Some(violation) => Err(self.wrong(place, format!("this is no hook: {violation}"))),
             None => Ok(hook),
         }
     }
@@ -207,15 +208,16 @@ impl Reader<'_> {
     }
 
     /// The rooms that something was written for.
-    fn rooms(&mut self, has_hooks: bool) {
-        let fires =
-            |room: &str| self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(room_of) == Some(room));
-        let is_meant = |room: &&str| match *room {
+    fn proposals(&mut self, has_hooks: bool) {
+        let fires = |proposal: &str| {
+            self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(proposal_of) == Some(proposal))
+        };
+        let is_meant = |proposal: &&str| match *proposal {
             HOOKS => has_hooks,
             CONVERSATION => !self.plan.conversation.is_empty(),
-            room => fires(room),
+            proposal => fires(proposal),
         };
-        self.plan.rooms = REGISTRY.iter().map(|room| room.descriptor().name).filter(is_meant).collect();
+        self.plan.proposals = REGISTRY.iter().map(|proposal| proposal.descriptor().name).filter(is_meant).collect();
     }
 
     fn settings(&mut self, declarations: &[Value], given: Option<Placed<Value>>) -> Result<()> {
@@ -228,16 +230,16 @@ impl Reader<'_> {
             return Err(self.wrong(place, "settings: an object by proposal"));
         };
         self.plan.settings = given.into_iter().collect();
-        if let Some(other) = self.plan.settings.keys().find(|room| by_name(room).is_none()) {
-            let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        if let Some(other) = self.plan.settings.keys().find(|proposal| by_name(proposal).is_none()) {
+            let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
             let why = format!("settings: there is no proposal {other:?}: they are {}", known.join(", "));
             return Err(self.wrong(place, why));
         }
         if !declarations.is_empty() {
             self.plan.settings.insert(HOOKS.to_owned(), json!({"declarations": declarations}));
         }
-        if let Some(room) = room_of("push").filter(|_| !sets.is_empty()) {
-            let settings = self.plan.settings.entry(room.to_owned()).or_insert_with(|| json!({}));
+        if let Some(proposal) = proposal_of("push").filter(|_| !sets.is_empty()) {
+            let settings = self.plan.settings.entry(proposal.to_owned()).or_insert_with(|| json!({}));
             // What is no object is refused by the check.
             if let Some(settings) = settings.as_object_mut() {
                 settings.insert("push_only".to_owned(), true.into());

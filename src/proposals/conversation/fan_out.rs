@@ -13,9 +13,9 @@ use crate::wire::MessageKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many messages are remembered.
-const MOST_MESSAGES: usize = 256;
+const MAX_MESSAGES: usize = 256;
 /// How many connections are; those that come later are not judged.
-const MOST_CONNECTIONS: usize = 1024;
+const MAX_CONNECTIONS: usize = 1024;
 /// How long a fan-out may take from its first message to its last, in nanoseconds.
 const FAN_OUT: i64 = 1_000_000_000;
 
@@ -60,7 +60,7 @@ impl Overview for FanOut {
         self.now = self.now.max(message.time);
         let known = self.connections.contains_key(&stream);
         match (message.method, message.envelope.kind) {
-            (Some("initialize"), MessageKind::Request) if known || self.connections.len() < MOST_CONNECTIONS => {
+            (Some("initialize"), MessageKind::Request) if known || self.connections.len() < MAX_CONNECTIONS => {
                 let client = digest(&message.content["clientInfo"]);
                 self.connections.insert(stream, Connection { client, ..Connection::default() });
             }
@@ -123,7 +123,7 @@ impl FanOut {
         connection.next.get_or_insert(number + 1);
         let (seq, id, time, to) = (message.seq, id.to_owned(), message.time, BTreeSet::from([stream]));
         self.messages.push_back(Message { number, seq, id, content, client, time, to });
-        if self.messages.len() > MOST_MESSAGES {
+        if self.messages.len() > MAX_MESSAGES {
             self.messages.pop_front();
         }
     }

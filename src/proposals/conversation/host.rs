@@ -23,7 +23,7 @@ use std::time::Duration;
 pub const DEFAULT_DEADLINE: Duration = Duration::from_millis(500);
 
 /// So many messages whose time is over are remembered for a late answer; the oldest is forgotten first.
-const MOST_LATE: usize = 64;
+const MAX_LATE: usize = 64;
 
 /// What a server declared about user messages (A1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl UserMessages {
         });
         let over: Vec<Action> = over.collect();
         let late = self.waiting.iter().filter(|waiting| waiting.expired).count();
-        let mut extra = late.saturating_sub(MOST_LATE);
+        let mut extra = late.saturating_sub(MAX_LATE);
         self.waiting.retain(|waiting| {
             let goes = waiting.expired && extra > 0;
             extra -= usize::from(goes);

@@ -49,7 +49,7 @@ impl ServerSide for ConversationServerSide {
         (method == USER_MESSAGE).then(|| take(params, "request", cx).map(|(_, context)| context))
     }
 
-    fn hear(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
+    fn receive(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
         if method != USER_MESSAGE {
             return false;
         }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_its_text_is_told() {
+    fn a_message_without_its_text_is_reported() {
         assert_eq!(read(&json!({"messageId": "m"})), Err("`content` must be a string".to_owned()));
         assert_eq!(read(&json!({"messageId": 1, "content": ""})), Err("`messageId` must be a string".to_owned()));
     }

@@ -11,7 +11,7 @@ mod template;
 mod tests;
 
 pub use declaration::{Declarations, Dropped, Hook, HookContent, Matcher, ToolGlob};
-pub use template::{Filling, MOST_TOOL_OUTPUT_BYTES};
+pub use template::{Filling, MAX_TOOL_OUTPUT_BYTES};
 
 use serde_json::{Value, json};
 use std::collections::HashMap;

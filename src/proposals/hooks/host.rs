@@ -29,7 +29,7 @@ pub static SLOTS: &[Slot] = &[
 ];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "place",
         kind: SettingKind::Choice(&["both", "top", "experimental", "none"]),
@@ -165,7 +165,7 @@ impl HooksHostSide {
                     Err(Some(why)) => {
                         let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
                         let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
-                        cx.tell("skipped", Some(server), text, data);
+                        cx.report("skipped", Some(server), text, data);
                     }
                 }
             }
@@ -197,7 +197,7 @@ impl HooksHostSide {
             Some(tool) => format!("hook {index} fires on {}: asks {tool}", event.name()),
             None => format!("hook {index} fires on {}", event.name()),
         };
-        cx.tell("fires", Some(server), text_of_fact, data);
+        cx.report("fires", Some(server), text_of_fact, data);
         let recurses = declarer.policy.flag("recursive") && !is_nested;
         let nested = call.as_ref().filter(|_| recurses).map(|call| self.tool_event(cx, EventKind::PreToolUse, call));
         self.firing.push(Firing { server, index, priority, event, token, call, is_nested, text });
@@ -219,7 +219,7 @@ impl HooksHostSide {
             let whole = text.len();
             if left == 0 {
                 let text = format!("hook {} has {whole} B more than the event may inject, dropped", firing.index);
-                cx.tell("over budget", Some(firing.server), text, json!({"index": firing.index, "bytes": whole}));
+                cx.report("over budget", Some(firing.server), text, json!({"index": firing.index, "bytes": whole}));
                 continue;
             }
             *given += whole;
@@ -308,7 +308,7 @@ impl Declarer {
         ranked.sort_by_key(|(priority, index)| (std::cmp::Reverse(*priority), *index));
         let dropped: Vec<usize> = ranked.split_off(most).into_iter().map(|(_, index)| index).collect();
         let text = format!("{} hooks more than {most} on {}, left out", dropped.len(), event.name());
-        cx.tell("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
+        cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
         chosen.into_iter().filter(|selected| !dropped.contains(&selected.index)).collect()
     }
 }
@@ -339,20 +339,20 @@ impl HostSide for HooksHostSide {
         let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
         for entry in dropped.iter() {
             let text = format!("declaration {} is dropped: {}", entry.index, entry.reason);
-            cx.tell("malformed", Some(server), text, json!({"index": entry.index, "reason": entry.reason}));
+            cx.report("malformed", Some(server), text, json!({"index": entry.index, "reason": entry.reason}));
         }
-        notes.iter().for_each(|note| cx.tell("odd", Some(server), note.clone(), Value::Null));
+        notes.iter().for_each(|note| cx.report("odd", Some(server), note.clone(), Value::Null));
         let most = declarer.policy.length("most_declarations");
         if hooks.len() > most {
             let text = format!("{} declarations, more than {most}: the rest does not count", hooks.len());
-            cx.tell("too many", Some(server), text, json!({"declared": hooks.len(), "counted": most}));
+            cx.report("too many", Some(server), text, json!({"declared": hooks.len(), "counted": most}));
             hooks.truncate(most);
         }
         hooks.retain(|hook| {
             let is_supported = supported.iter().any(|name| name == hook.event.name());
             if !is_supported {
                 let text = format!("declaration {} is for {}, which was not offered", hook.index, hook.event.name());
-                cx.tell("unsupported", Some(server), text, json!({"index": hook.index}));
+                cx.report("unsupported", Some(server), text, json!({"index": hook.index}));
             }
             is_supported
         });
@@ -361,7 +361,7 @@ impl HostSide for HooksHostSide {
         let learns: Vec<&str> =
             hooks.iter().filter(|hook| calls(&hook.content)).map(|hook| hook.event.name()).collect();
         let data = json!({"declarations": hooks.len(), "learns_of": learns});
-        cx.tell("declared", Some(server), format!("{} declares {} hooks", view.name, hooks.len()), data);
+        cx.report("declared", Some(server), format!("{} declares {} hooks", view.name, hooks.len()), data);
         self.declarers.insert(server, declarer);
     }
 
@@ -395,7 +395,7 @@ impl HostSide for HooksHostSide {
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(at) = self.firing.iter().position(|firing| firing.token == Some(token)) else {
             if let RequestOutcome::Answered { .. } = reply {
-                cx.tell("late", Some(server), "the text of a context_tool came too late, dropped", Value::Null);
+                cx.report("late", Some(server), "the text of a context_tool came too late, dropped", Value::Null);
             }
             return;
         };
@@ -424,7 +424,7 @@ impl HostSide for HooksHostSide {
                     true => ("nothing to inject", format!("the context_tool of hook {} has nothing now", firing.index)),
                     false => ("tool failed", format!("the context_tool of hook {} gave nothing: {why}", firing.index)),
                 };
-                cx.tell(what, Some(server), text, json!({"index": firing.index, "reason": why}));
+                cx.report(what, Some(server), text, json!({"index": firing.index, "reason": why}));
                 (None, None)
             }
         };
@@ -445,7 +445,7 @@ impl HostSide for HooksHostSide {
             true => ("allowed", "its hooks are approved"),
             false => ("revoked", "its hooks are no longer approved"),
         };
-        cx.tell(what, Some(server), text, Value::Null);
+        cx.report(what, Some(server), text, Value::Null);
     }
 
     fn orders(&self) -> &'static [&'static str] {

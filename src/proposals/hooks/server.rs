@@ -33,9 +33,9 @@ pub struct HooksServerSide {
 
 impl ServerSide for HooksServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
-        let misfits = SCHEMAS.check("capability:server", settings).unwrap_or_default();
-        if let Some(misfit) = misfits.first() {
-            return Err(misfit.to_string());
+        let violations = SCHEMAS.check("capability:server", settings).unwrap_or_default();
+        if let Some(violation) = violations.first() {
+            return Err(violation.to_string());
         }
         let Settings { declarations } = Settings::deserialize(settings).map_err(|error| error.to_string())?;
         self.given = Some(declarations.into_iter().map(Hook::given).collect());

@@ -33,15 +33,15 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// For [`Source::wakes`].
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the answer that makes their subscription known.
-const MOST_PARKED: usize = 256;
+const MAX_PARKED: usize = 256;
 /// How many events are remembered, so that none stands twice.
-const MOST_SEEN: usize = 4096;
+const MAX_SEEN: usize = 4096;
 
 /// What the room injects.
 pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "subscribe",
         kind: SettingKind::Words,
@@ -138,11 +138,11 @@ impl Source {
                     }
                 }
                 let text = format!("subscription {id}: {}", about(arguments));
-                cx.tell("updated", Some(server), text, with_filter(outcome, arguments));
+                cx.report("updated", Some(server), text, with_filter(outcome, arguments));
             }
             UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
                 self.subscriptions.remove(id);
-                cx.tell("unsubscribed", Some(server), format!("subscription {id}"), outcome);
+                cx.report("unsubscribed", Some(server), format!("subscription {id}"), outcome);
             }
             _ => {}
         }
@@ -152,7 +152,7 @@ impl Source {
     fn subscribed(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value, outcome: Value) {
         let Some(id) = outcome["subscriptionId"].as_str().map(str::to_owned) else { return };
         let text = format!("subscription {id}: {}", about(arguments));
-        cx.tell("subscribed", Some(server), text, with_filter(outcome, arguments));
+        cx.report("subscribed", Some(server), text, with_filter(outcome, arguments));
         // Members are set in it later.
         let kept = if arguments.is_object() { arguments.clone() } else { json!({}) };
         self.subscriptions.insert(id.clone(), kept);
@@ -181,7 +181,7 @@ impl Source {
             }
             _ => {
                 let arguments = self.subscriptions.remove(id).unwrap_or_default();
-                cx.tell("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
+                cx.report("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
                 if self.policy.flag("renew") {
                     self.ask(cx, server, SUBSCRIBE, &renewed(arguments));
                 }
@@ -193,12 +193,12 @@ impl Source {
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
         if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
-            return cx.tell("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
+            return cx.report("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
         }
         let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
         let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };
         data["wake"] = wake.into();
-        cx.tell("event", Some(server), format!("{}, wake={wake}", note(event)), data);
+        cx.report("event", Some(server), format!("{}, wake={wake}", note(event)), data);
         if how == "none" {
             return;
         }
@@ -207,7 +207,7 @@ impl Source {
             && let Some((oldest, _)) = self.waiting.pop_front()
         {
             let text = format!("too many wait for the next prompt; dropped: {}", note(&oldest));
-            cx.tell("dropped", Some(server), text, json!({"id": oldest["id"]}));
+            cx.report("dropped", Some(server), text, json!({"id": oldest["id"]}));
         }
     }
 
@@ -279,32 +279,32 @@ impl McpeHostSide {
         if !declares && !offers {
             if !wanted.is_empty() {
                 let text = format!("{} has no events to subscribe to", view.name);
-                cx.tell("unsupported", Some(server), text, Value::Null);
+                cx.report("unsupported", Some(server), text, Value::Null);
             }
             return;
         }
         if !view.is_legacy {
             let text = format!("{} offers events in an era that has no carrier for them", view.name);
-            return cx.tell("no carrier", Some(server), text, Value::Null);
+            return cx.report("no carrier", Some(server), text, Value::Null);
         }
         if !offers {
             let text = format!("{} declares events, but has no tool {SUBSCRIBE}", view.name);
-            return cx.tell("no tool", Some(server), text, Value::Null);
+            return cx.report("no tool", Some(server), text, Value::Null);
         }
         let by = if declares { "capability" } else { "tool" };
-        cx.tell("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
+        cx.report("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
         for word in policy.words("route").iter().filter(|word| !is_route(word)) {
             let text = format!("{word:?} is no route: PATTERN=prompt, note, none or wake");
-            cx.tell("malformed", Some(server), text, Value::Null);
+            cx.report("malformed", Some(server), text, Value::Null);
         }
         let (subscriptions, asked, subscribing, parked) = Default::default();
-        let (seen, waiting, wakes) = (Recent::new(MOST_SEEN), VecDeque::new(), VecDeque::new());
+        let (seen, waiting, wakes) = (Recent::new(MAX_SEEN), VecDeque::new(), VecDeque::new());
         let mut source =
             Source { policy, subscriptions, asked, subscribing, parked, seen, waiting, is_waking: false, wakes };
         for word in wanted {
             match filter(&word).and_then(|filter| subscription(&json!({"filter": filter}))) {
                 Ok(arguments) => source.ask(cx, server, SUBSCRIBE, &arguments),
-                Err(why) => cx.tell("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
+                Err(why) => cx.report("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
             }
         }
         self.sources.insert(server, source);
@@ -356,7 +356,12 @@ impl HostSide for McpeHostSide {
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
         if message.envelope.kind != MessageKind::Notification {
-            cx.tell("malformed", Some(server), format!("{method} came as a request: it must have no id"), Value::Null);
+            cx.report(
+                "malformed",
+                Some(server),
+                format!("{method} came as a request: it must have no id"),
+                Value::Null,
+            );
             return false;
         }
         let params = message.envelope.params.and_then(|text| serde_json::from_slice(text).ok());
@@ -364,7 +369,7 @@ impl HostSide for McpeHostSide {
         let id = params["subscriptionId"].as_str().unwrap_or_default();
         match self.sources.get_mut(&server) {
             Some(source) if source.subscriptions.contains_key(id) => source.take(cx, server, id, method, &params),
-            Some(source) if !source.subscribing.is_empty() && source.parked.len() < MOST_PARKED => {
+            Some(source) if !source.subscribing.is_empty() && source.parked.len() < MAX_PARKED => {
                 source.parked.push((id.to_owned(), method.to_owned(), params));
             }
             _ => stray(cx, server, method, id),
@@ -410,9 +415,9 @@ impl HostSide for McpeHostSide {
         let envelope = match reply {
             RequestOutcome::Answered { envelope, .. } => envelope,
             // An answer may still come, and with it a subscription.
-            RequestOutcome::TimedOut => return cx.tell("timed out", Some(server), "no answer in time", Value::Null),
+            RequestOutcome::TimedOut => return cx.report("timed out", Some(server), "no answer in time", Value::Null),
             RequestOutcome::Failed(why) => {
-                cx.tell("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+                cx.report("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
                 if source.asked.remove(&token) == Some(SUBSCRIBE) {
                     source.subscribing.pop_front();
                     source.drop_parked(cx, server);
@@ -429,12 +434,12 @@ impl HostSide for McpeHostSide {
             (UNSUBSCRIBE, Some(outcome)) if outcome["success"] != false => {}
             (LIST, Some(outcome)) => {
                 let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
-                cx.tell("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
+                cx.report("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
             }
             (_, outcome) => {
                 let said = content["content"][0]["text"].as_str().or_else(|| content["message"].as_str());
                 let text = format!("refused: {}", said.unwrap_or("no reason is given"));
-                cx.tell("refused", Some(server), text, outcome.unwrap_or_default());
+                cx.report("refused", Some(server), text, outcome.unwrap_or_default());
             }
         }
         if tool == SUBSCRIBE && envelope.error.is_some() {
@@ -492,16 +497,16 @@ fn subscription(params: &Value) -> Result<Value, String> {
     let short = SHORT.map(|(short, _)| short);
     known_only(&arguments, "tool:events_subscribe:arguments", &short)?;
     known_only(&arguments["filter"], "Filter", &[])?;
-    let misfits = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
-    match misfits.first() {
+    let violations = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
+    match violations.first() {
         None => Ok(arguments),
-        Some(misfit) => {
+        Some(violation) => {
             // A schema's own words name only some of what may stand there.
-            let known = match misfit.place.starts_with("/filter/priority") {
+            let known = match violation.place.starts_with("/filter/priority") {
                 true => format!("; there are: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
                 false => String::new(),
             };
-            Err(format!("a subscription cannot be that: {misfit}{known}"))
+            Err(format!("a subscription cannot be that: {violation}{known}"))
         }
     }
 }
@@ -538,7 +543,7 @@ fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
 
 fn stray(cx: &mut HostCx<'_>, server: ServerId, method: &str, id: &str) {
     let text = format!("{method} for a subscription that nobody has");
-    cx.tell("stray", Some(server), text, json!({"subscription": id}));
+    cx.report("stray", Some(server), text, json!({"subscription": id}));
 }
 
 /// The same subscription once more: without the end that has passed.

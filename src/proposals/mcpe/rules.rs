@@ -136,8 +136,8 @@ pub(super) const SUBSCRIBE: &str = "events_subscribe";
 /// Checks one connection.
 #[derive(Debug, Default)]
 pub struct McpeObserver {
-    capability_told: bool,
-    dialect_told: bool,
+    capability_reported: bool,
+    dialect_reported: bool,
     tools_complete: bool,
     /// When the last message was.
     seen: i64,
@@ -220,11 +220,11 @@ impl McpeObserver {
     }
 
     fn check_capability(&mut self, message: &Observed<'_>, findings: &mut Findings) {
-        if !message.declared.server.is_object() || self.capability_told {
+        if !message.declared.server.is_object() || self.capability_reported {
             return;
         }
         let declared = capability(message.declared).is_some();
-        self.capability_told = !declared;
+        self.capability_reported = !declared;
         findings.check(&CAPABILITY_MISSING, message.seq, declared, || match message.declared.server.get("events") {
             Some(other) => format!("capabilities.events is {}", super::super::clip(&other.to_string(), 80)),
             None => "capabilities.events is not there".to_owned(),
@@ -285,8 +285,8 @@ impl McpeObserver {
     }
 
     fn note_dialect(&mut self, is_other: bool, seq: u64, seen: &str, findings: &mut Findings) {
-        if is_other && !self.dialect_told {
-            self.dialect_told = true;
+        if is_other && !self.dialect_reported {
+            self.dialect_reported = true;
             findings.note(&OTHER_DIALECT, seq, seen);
         }
     }

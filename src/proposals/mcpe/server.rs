@@ -38,8 +38,8 @@ impl ServerSide for McpeServerSide {
         Ok(())
     }
 
-    fn permit(&mut self, permits: &HandlerPolicy) {
-        self.subscriptions.permits = permits.clone();
+    fn permit(&mut self, handler_policy: &HandlerPolicy) {
+        self.subscriptions.handler_policy = handler_policy.clone();
     }
 
     fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
@@ -60,7 +60,7 @@ impl ServerSide for McpeServerSide {
     }
 
     fn list_tools(&self, tools: &mut Vec<Value>) {
-        tools.extend(self::tools(&self.subscriptions.permits));
+        tools.extend(self::tools(&self.subscriptions.handler_policy));
     }
 
     /// The six tools answer with text, as implementations do, and with the proposal's object as structured content.
@@ -94,8 +94,8 @@ impl ServerSide for McpeServerSide {
         self.handlers.wake(&self.subscriptions.settings, cx);
     }
 
-    fn brought(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {
-        self.handlers.brought(ticket, outcome, &self.subscriptions.settings, cx)
+    fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {
+        self.handlers.completed(ticket, outcome, &self.subscriptions.settings, cx)
     }
 
     fn end(&mut self, cx: &mut dyn ServerCx) {
@@ -128,9 +128,9 @@ fn capability(settings: &Settings) -> Value {
 }
 
 /// The six tools as `tools/list` shows them (§2, with what appendix A adds), with the handlers that may be had.
-fn tools(permits: &HandlerPolicy) -> Vec<Value> {
+fn tools(handler_policy: &HandlerPolicy) -> Vec<Value> {
     let mut tools: Vec<Value> = serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default();
-    if let (Some(schema), Some(subscribe)) = (handler::schema(permits), tools.first_mut()) {
+    if let (Some(schema), Some(subscribe)) = (handler::schema(handler_policy), tools.first_mut()) {
         subscribe["inputSchema"]["properties"]["handler"] = schema;
     }
     tools
@@ -144,7 +144,7 @@ fn stamp(ns: i64) -> String {
 /// Whether a value fits the room's definition of this name.
 fn fits(name: &str, value: &Value) -> Result<(), String> {
     match SCHEMAS.check(name, value).unwrap_or_default().first() {
-        Some(misfit) => Err(misfit.to_string()),
+        Some(violation) => Err(violation.to_string()),
         None => Ok(()),
     }
 }

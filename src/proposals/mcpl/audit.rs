@@ -111,18 +111,21 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn c74_each_operation_tells_its_set_inference_and_outcome() {
+    fn c74_each_operation_reports_its_set_inference_and_outcome() {
         let push = json!({"featureSet": "a.b", "eventId": "e1"});
         let accepted = json!({"accepted": true, "inferenceId": "inf_1"});
-        let told = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&accepted))[0];
-        assert_eq!((told.feature_set.as_deref(), told.inference.as_deref()), (Some("a.b"), Some("inf_1")));
-        assert_eq!((told.operation, told.about.as_str(), told.outcome), ("push", "e1", OperationOutcome::Success));
+        let reported = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&accepted))[0];
+        assert_eq!((reported.feature_set.as_deref(), reported.inference.as_deref()), (Some("a.b"), Some("inf_1")));
+        assert_eq!(
+            (reported.operation, reported.about.as_str(), reported.outcome),
+            ("push", "e1", OperationOutcome::Success)
+        );
         let duplicate = json!({"accepted": false, "reason": "duplicate"});
-        let told = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&duplicate))[0];
-        assert_eq!((told.outcome, told.reason.as_deref()), (OperationOutcome::Failure, Some("duplicate")));
+        let reported = &entries(PUSH_EVENT, &push, OperationEnd::Granted(&duplicate))[0];
+        assert_eq!((reported.outcome, reported.reason.as_deref()), (OperationOutcome::Failure, Some("duplicate")));
         let error = json!({"code": -32001, "message": "off"});
-        let told = &entries(PUSH_EVENT, &push, OperationEnd::Refused(&error))[0];
-        assert_eq!(told.reason.as_deref(), Some("-32001 feature set not enabled off"));
+        let reported = &entries(PUSH_EVENT, &push, OperationEnd::Refused(&error))[0];
+        assert_eq!(reported.reason.as_deref(), Some("-32001 feature set not enabled off"));
         assert_eq!(entries(PUSH_EVENT, &push, OperationEnd::Silence)[0].outcome, OperationOutcome::Timeout);
     }
 
@@ -131,9 +134,12 @@ mod tests {
         let params = json!({"inferenceId": "inf_2"});
         let one = |position: &str| json!({"namespace": "n", "position": position, "content": "x"});
         let two = json!({"featureSet": "m.r", "contextInjections": [one("system"), one("afterUser")]});
-        let told = entries(BEFORE_INFERENCE, &params, OperationEnd::Granted(&two));
-        assert_eq!(told.len(), 2);
-        assert_eq!((told[1].about.as_str(), told[1].feature_set.as_deref()), ("n at afterUser, 3 B", Some("m.r")));
+        let reported = entries(BEFORE_INFERENCE, &params, OperationEnd::Granted(&two));
+        assert_eq!(reported.len(), 2);
+        assert_eq!(
+            (reported[1].about.as_str(), reported[1].feature_set.as_deref()),
+            ("n at afterUser, 3 B", Some("m.r"))
+        );
         let none = entries(BEFORE_INFERENCE, &params, OperationEnd::Silence);
         assert_eq!(
             (none.len(), none[0].outcome, none[0].inference.as_deref()),

@@ -18,7 +18,7 @@ mod sets;
 mod state;
 mod tools;
 
-pub use settings::KNOBS;
+pub use settings::SETTINGS;
 
 use super::{DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::host::{
@@ -56,10 +56,10 @@ pub static SLOTS: &[Slot] = &[
 const NOT_IN_TIME: &str = "no answer in time";
 
 /// So many requests whose time is over are remembered for a late answer.
-const MOST_LATE: usize = 256;
+const MAX_LATE: usize = 256;
 
 /// How many event ids of a server are remembered.
-const MOST_EVENT_IDS: usize = 65_536;
+const MAX_EVENT_IDS: usize = 65_536;
 
 /// One server that speaks the proposal.
 struct Peer {
@@ -79,7 +79,7 @@ struct Peer {
     inferences: u64,
     inference_tokens: u64,
     /// Methods that were told as used and not advertised.
-    told: Vec<String>,
+    reported: Vec<String>,
 }
 
 impl Peer {
@@ -175,7 +175,7 @@ impl McplHostSide {
     /// Forgets who has been late for longest, where there are many.
     fn forget_late(&mut self) {
         let late: Vec<u64> = self.open.iter().filter(|(_, open)| open.is_late).map(|(token, _)| *token).collect();
-        for token in late.iter().take(late.len().saturating_sub(MOST_LATE)) {
+        for token in late.iter().take(late.len().saturating_sub(MAX_LATE)) {
             self.open.remove(token);
         }
     }
@@ -197,7 +197,7 @@ impl McplHostSide {
         let scopes = peer.scopes.lists(peer.sets.with("scoped"));
         if let Some(params) = peer.sets.update(&peer.policy, scopes) {
             let text = format!("enabled {}, disabled {}", params["enabled"], params["disabled"]);
-            cx.tell("update", Some(server), text, params.clone());
+            cx.report("update", Some(server), text, params.clone());
             cx.notify(server, "featureSets/update", params);
         }
     }
@@ -205,8 +205,8 @@ impl McplHostSide {
     fn changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let odd = peer.sets.changed(params);
-        cx.tell("sets changed", Some(server), format!("its sets are {}", peer.sets.state()), peer.sets.state());
-        odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+        cx.report("sets changed", Some(server), format!("its sets are {}", peer.sets.state()), peer.sets.state());
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         self.agree(cx, server);
     }
 
@@ -229,18 +229,18 @@ impl McplHostSide {
         };
         let Some(peer) = self.peers.get_mut(&server) else {
             let text = format!("{method} from a server that does not declare the proposal, or declares it in vain");
-            cx.tell("undeclared", Some(server), text, json!({"method": method}));
+            cx.report("undeclared", Some(server), text, json!({"method": method}));
             return false;
         };
         if !offer.is_empty() && !peer.offers(offer) {
-            cx.tell("not offered", Some(server), format!("{method} was not offered"), json!({"method": method}));
+            cx.report("not offered", Some(server), format!("{method} was not offered"), json!({"method": method}));
             return false;
         }
         let is_advertised = offer.is_empty() || sets::advertises(&peer.block, &format!("/{offer}"));
-        if !is_advertised && !peer.told.iter().any(|told| told == method) {
-            peer.told.push(method.to_owned());
+        if !is_advertised && !peer.reported.iter().any(|reported| reported == method) {
+            peer.reported.push(method.to_owned());
             let text = format!("it sends {method} and does not advertise {offer}");
-            cx.tell("unadvertised", Some(server), text, json!({"method": method, "capability": offer}));
+            cx.report("unadvertised", Some(server), text, json!({"method": method, "capability": offer}));
         }
         true
     }
@@ -298,26 +298,26 @@ impl HostSide for McplHostSide {
                 (_, false) => "declares it, and was not offered it",
                 _ => "declares it in an era that has no carrier for it",
             };
-            return cx.tell("not used", Some(server), format!("{} {why}", view.name), Value::Null);
+            return cx.report("not used", Some(server), format!("{} {why}", view.name), Value::Null);
         }
         let policy = self.policies.of("mcpl", &view.name);
         let peer = Peer {
             sets: Sets::new(block, &policy),
             scopes: Scopes::new(&policy),
             states: BTreeMap::new(),
-            events: Recent::new(MOST_EVENT_IDS),
+            events: Recent::new(MAX_EVENT_IDS),
             channels: Channels::default(),
             inferences: 0,
             inference_tokens: 0,
-            told: Vec::new(),
+            reported: Vec::new(),
             block: block.clone(),
             offered: offered.unwrap_or_default(),
             policy,
         };
         let names: Vec<&str> = peer.sets.names().collect();
         let text = format!("{} speaks {}, with the sets {}", view.name, block["version"], names.join(", "));
-        cx.tell("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
-        sets::oddities(block).into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+        cx.report("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
+        sets::oddities(block).into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         self.peers.insert(server, peer);
         self.agree(cx, server);
     }
@@ -360,7 +360,7 @@ impl HostSide for McplHostSide {
             ("inference/request", Some(id)) => self.infer(cx, server, id, &params),
             ("scope/elevate", Some(id)) => self.elevate(cx, server, id, &params),
             ("model/info", Some(id)) => {
-                cx.tell("model info", Some(server), "it asks for the model", json!({"outcome": "success"}));
+                cx.report("model info", Some(server), "it asks for the model", json!({"outcome": "success"}));
                 cx.respond(server, id, Ok(model_info(cx.model)));
             }
             ("featureSets/changed", None) => self.changed(cx, server, &params),
@@ -371,7 +371,7 @@ impl HostSide for McplHostSide {
             ("channels/incoming", id) => self.incoming(cx, server, id, &params),
             (_, id) => {
                 let is = if id.is_some() { "a request" } else { "a notification" };
-                cx.tell("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
+                cx.report("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
                 return false;
             }
         }
@@ -389,7 +389,7 @@ impl HostSide for McplHostSide {
         }
         let Some(open) = self.open.remove(&token) else { return };
         if open.is_late {
-            return cx.tell("late", Some(server), "an answer came too late, dropped", Value::Null);
+            return cx.report("late", Some(server), "an answer came too late, dropped", Value::Null);
         }
         let outcome = match reply {
             RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
@@ -440,7 +440,7 @@ impl HostSide for McplHostSide {
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|pending| pending.until <= now) {
                 let text = format!("nobody said anything of {} in time", pending.label);
-                cx.tell("scope", Some(*server), text, json!({"label": pending.label, "outcome": "timeout"}));
+                cx.report("scope", Some(*server), text, json!({"label": pending.label, "outcome": "timeout"}));
                 cx.respond(*server, &pending.id, Ok(scopes::denial("nobody approved it in time")));
             }
         }
@@ -457,7 +457,7 @@ impl HostSide for McplHostSide {
             true => ("allowed", "its feature sets may work, and the scopes it waits for are approved"),
             false => ("revoked", "none of its feature sets may work"),
         };
-        cx.tell(what, Some(server), text, Value::Null);
+        cx.report(what, Some(server), text, Value::Null);
         for pending in peer.scopes.take(|_| true) {
             let answer = if is_allowed { scopes::approval(&pending.payload) } else { scopes::denial("revoked") };
             cx.respond(server, &pending.id, Ok(answer));

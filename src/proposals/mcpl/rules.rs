@@ -8,7 +8,7 @@ mod push;
 mod sets;
 mod state;
 
-pub use exemptions::excuse;
+pub use exemptions::exemption;
 
 use super::DESCRIPTOR;
 use crate::proposals::findings::rules;
@@ -210,7 +210,7 @@ rules! {
 /// Checks one connection.
 #[derive(Debug, Default)]
 pub struct McplObserver {
-    told: HashSet<(&'static str, String), foldhash::fast::RandomState>,
+    reported: HashSet<(&'static str, String), foldhash::fast::RandomState>,
     sets: sets::Sets,
     push: push::Pushes,
     inference: inference::Inferences,
@@ -305,7 +305,7 @@ impl McplObserver {
         findings: &mut Findings,
         seen: impl FnOnce() -> String,
     ) {
-        if holds || self.told.insert((rule.id, method.to_owned())) {
+        if holds || self.reported.insert((rule.id, method.to_owned())) {
             findings.check(rule, seq, holds, seen);
         }
     }

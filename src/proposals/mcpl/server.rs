@@ -19,7 +19,7 @@ use crate::proposals::server::{
 };
 use channels::Channels;
 use compliance::{REDACTION, Redactor};
-use inference::{Ask, hear_chunk, inference, inferred};
+use inference::{Ask, inference, inferred, receive_chunk};
 use negotiated::{Negotiated, Update};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -119,9 +119,9 @@ impl ServerSide for McplServerSide {
             self.negotiated.add_set(REDACTION, redacts);
         }
         for (name, set) in &settings.sets {
-            let misfits = super::SCHEMAS.check("FeatureSet", set).unwrap_or_default();
-            if let Some(misfit) = misfits.first() {
-                return Err(format!("sets.{name}: {misfit}"));
+            let violations = super::SCHEMAS.check("FeatureSet", set).unwrap_or_default();
+            if let Some(violation) = violations.first() {
+                return Err(format!("sets.{name}: {violation}"));
             }
             self.negotiated.put_set(name, set.clone());
         }
@@ -131,8 +131,8 @@ impl ServerSide for McplServerSide {
         Ok(())
     }
 
-    fn permit(&mut self, permits: &HandlerPolicy) {
-        if permits.kinds.contains(&JobKind::Agent) && !permits.has_program {
+    fn permit(&mut self, handler_policy: &HandlerPolicy) {
+        if handler_policy.kinds.contains(&JobKind::Agent) && !handler_policy.has_program {
             self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Has the host's model look at events"));
         }
     }
@@ -209,7 +209,7 @@ impl ServerSide for McplServerSide {
         })
     }
 
-    fn hear(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
+    fn receive(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
         match method {
             "context/afterInference" => self.learn(params, cx),
             "featureSets/update" => {
@@ -217,8 +217,8 @@ impl ServerSide for McplServerSide {
                 cx.report(json!({"report": "feature_sets", "enabled": enabled, "disabled": disabled,
                     "scopes": scopes, "unknown": unknown}));
             }
-            "inference/chunk" => hear_chunk(params, cx),
-            _ => return self.channels.hear(method, params, &self.negotiated, cx),
+            "inference/chunk" => receive_chunk(params, cx),
+            _ => return self.channels.receive(method, params, &self.negotiated, cx),
         }
         true
     }
@@ -248,7 +248,7 @@ impl ServerSide for McplServerSide {
 
     fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
         self.negotiated.may_send(INFERENCE, AGENT).ok()?;
-        Some((INFERENCE, inference::of_chore(asked, AGENT)))
+        Some((INFERENCE, inference::of_job(asked, AGENT)))
     }
 
     fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
@@ -354,11 +354,11 @@ fn unmodified() -> Value {
 
 /// What there is to learn from a `context/afterInference`, and where it comes from.
 fn lesson(params: &Value) -> Option<(String, String)> {
-    const MOST: usize = 240;
+    const MAX: usize = 240;
     let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let answered = crate::proposals::clip(text("assistantMessage")?, MOST);
+    let answered = crate::proposals::clip(text("assistantMessage")?, MAX);
     let content = match text("userMessage") {
-        Some(asked) => format!("Asked: {} Answered: {answered}", crate::proposals::clip(asked, MOST)),
+        Some(asked) => format!("Asked: {} Answered: {answered}", crate::proposals::clip(asked, MAX)),
         None => answered.into_owned(),
     };
     Some((content, format!("conversation {}", text("conversationId").unwrap_or("unnamed"))))

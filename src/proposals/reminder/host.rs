@@ -28,7 +28,7 @@ pub static SLOTS: &[Slot] = &[
 ];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "undeclared",
         kind: SettingKind::Choice(&["drop", "accept"]),
@@ -127,7 +127,7 @@ impl ReminderHostSide {
         }
         if !queue.is_declared && queue.policy.word("undeclared") == "drop" {
             let text = format!("a reminder of a server that declares none, dropped: {}", spec.outline());
-            return cx.tell("undeclared", Some(server), text, data);
+            return cx.report("undeclared", Some(server), text, data);
         }
         // The same on both paths, or sent again (B26, AMB-B4).
         if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
@@ -138,7 +138,7 @@ impl ReminderHostSide {
                 *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
             }
             let what = if is_same { "duplicate" } else { "updated" };
-            return cx.tell(what, Some(server), format!("a reminder known already: {}", held.spec.outline()), data);
+            return cx.report(what, Some(server), format!("a reminder known already: {}", held.spec.outline()), data);
         }
         let replaced = spec.dedupe_key.as_ref().and_then(|key| {
             let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
@@ -148,12 +148,12 @@ impl ReminderHostSide {
         if replaced.is_none()
             && let Some(why) = queue.over_budget(cx.now)
         {
-            return cx.tell("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
+            return cx.report("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
         }
         if let Some(old) = replaced {
             data["replaces"] = old.spec.id.into();
         }
-        cx.tell("queued", Some(server), spec.outline(), data);
+        cx.report("queued", Some(server), spec.outline(), data);
         let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
         queue.held.push(Held { spec, turns_left, rendered: 0, in_this_turn: false });
     }
@@ -211,7 +211,7 @@ impl Queue {
             let over = is_over(held);
             if over {
                 let data = json!({"id": held.spec.id, "turns": held.rendered});
-                cx.tell(what, Some(server), held.spec.outline(), data);
+                cx.report(what, Some(server), held.spec.outline(), data);
             }
             !over
         });
@@ -225,7 +225,7 @@ impl HostSide for ReminderHostSide {
         let declared = view.declared.find(&DESCRIPTOR, Whose::Server).map(|(_, value)| value["emit"] == true);
         let policy = self.policies.of("reminder", &view.name);
         if declared == Some(true) {
-            cx.tell("declared", Some(server), format!("{} may emit reminders", view.name), Value::Null);
+            cx.report("declared", Some(server), format!("{} may emit reminders", view.name), Value::Null);
         }
         let is_declared = declared == Some(true);
         let (held, recent) = Default::default();
@@ -269,10 +269,10 @@ impl HostSide for ReminderHostSide {
         match read {
             Ok(_) if has_id => {
                 let text = "a reminder that came as a request, dropped: it must have no id";
-                cx.tell("malformed", Some(server), text, Value::Null);
+                cx.report("malformed", Some(server), text, Value::Null);
             }
             Ok(read) => self.take(cx, server, read),
-            Err(why) => cx.tell("malformed", Some(server), format!("a reminder that is none, dropped: {why}"), {
+            Err(why) => cx.report("malformed", Some(server), format!("a reminder that is none, dropped: {why}"), {
                 json!({"reason": why})
             }),
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 
 /// How many are remembered; the oldest go first.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// A reminder that waits.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Queue {
         let same_key = |other: &Pending| entry.key.is_some() && other.key == entry.key && !other.fired;
         self.pending.retain(|other| !same_id(other) && !same_key(other));
         self.pending.push_back(entry);
-        if self.pending.len() > MOST {
+        if self.pending.len() > MAX {
             self.pending.pop_front();
         }
     }

@@ -70,9 +70,9 @@ rules! {
 }
 
 /// Reminders a minute beyond which a server floods.
-const MOST_A_MINUTE: usize = 60;
+const MAX_A_MINUTE: usize = 60;
 /// Reminders of one server in one turn beyond which it floods.
-const MOST_A_TURN: usize = 10;
+const MAX_A_TURN: usize = 10;
 /// A minute in nanoseconds.
 const MINUTE: i64 = 60_000_000_000;
 
@@ -94,7 +94,7 @@ pub struct ReminderObserver {
     /// Tool calls that wait for their result.
     calls: Recent<IdKey>,
     /// Told once a session.
-    lifetime_told: bool,
+    lifetime_reported: bool,
 }
 
 impl Default for ReminderObserver {
@@ -106,7 +106,7 @@ impl Default for ReminderObserver {
             pending: Queue::default(),
             files: Files::default(),
             calls: Recent::new(256),
-            lifetime_told: false,
+            lifetime_reported: false,
         }
     }
 }
@@ -130,9 +130,9 @@ impl Observer for ReminderObserver {
                     "_meta.harn.reminder beside the params".to_owned()
                 });
                 findings.note(&LEGACY_ENVELOPE, message.seq, "a reminder in notifications/message");
-                let misfits = SCHEMAS.check("LegacyReminder", reminder).unwrap_or_default();
-                findings.check(&LEGACY_SHAPE, message.seq, misfits.is_empty(), || {
-                    misfits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+                let violations = SCHEMAS.check("LegacyReminder", reminder).unwrap_or_default();
+                findings.check(&LEGACY_SHAPE, message.seq, violations.is_empty(), || {
+                    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 });
                 self.common(message, reminder, Path::Legacy, findings);
             }
@@ -162,7 +162,7 @@ impl Observer for ReminderObserver {
             ConversationEvent::Turn => {
                 let count = self.pending.turn();
                 if count > 0 {
-                    findings.check(&TURN_BUDGET, seq, count <= MOST_A_TURN, || {
+                    findings.check(&TURN_BUDGET, seq, count <= MAX_A_TURN, || {
                         format!("{count} reminders wait for this turn")
                     });
                 }
@@ -213,8 +213,8 @@ impl ReminderObserver {
         let seq = message.seq;
         let either = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
         let lasting = either(["ttlTurns", "ttl_turns"]).is_some();
-        findings.check(&NO_LIFETIME, seq, lasting || self.lifetime_told, || "no ttlTurns".to_owned());
-        self.lifetime_told |= !lasting;
+        findings.check(&NO_LIFETIME, seq, lasting || self.lifetime_reported, || "no ttlTurns".to_owned());
+        self.lifetime_reported |= !lasting;
         let role = either(["roleHint", "role_hint"]).and_then(Value::as_str).unwrap_or("system");
         let of_provider = matches!(role, "user_block" | "ephemeral_cache");
         findings.check(&PROVIDER_ROLE, seq, !of_provider, || format!("roleHint {role:?}"));
@@ -232,13 +232,13 @@ impl ReminderObserver {
             self.times.pop_front();
             self.flooding = false;
         }
-        let flood = self.times.len() > MOST_A_MINUTE;
+        let flood = self.times.len() > MAX_A_MINUTE;
         if flood {
             self.times.pop_front();
         }
         // A flood is told once, until it ebbs.
         findings.check(&RATE, message.seq, !flood || self.flooding, || {
-            format!("more than {MOST_A_MINUTE} reminders in a minute")
+            format!("more than {MAX_A_MINUTE} reminders in a minute")
         });
         self.flooding |= flood;
     }

@@ -41,8 +41,8 @@ pub struct ReminderServerSide {
 impl ServerSide for ReminderServerSide {
     fn configure(&mut self, settings: &Value) -> Result<(), String> {
         self.settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
-        let misfits = SCHEMAS.check("capability:server", &self.settings.capability()).unwrap_or_default();
-        misfits.first().map_or(Ok(()), |misfit| Err(misfit.to_string()))
+        let violations = SCHEMAS.check("capability:server", &self.settings.capability()).unwrap_or_default();
+        violations.first().map_or(Ok(()), |violation| Err(violation.to_string()))
     }
 
     fn declare(&mut self, _client: &Value) -> Vec<Declaration> {

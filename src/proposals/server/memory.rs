@@ -4,7 +4,7 @@ use crate::proposals::host::cut;
 use std::collections::{BTreeSet, VecDeque};
 
 /// How many are kept; the oldest make room.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// A longer text is cut, so that what is found leaves room for a conversation; in bytes.
 const LONGEST: usize = 2 << 10;
 
@@ -54,7 +54,7 @@ impl Memories {
 
     /// A store with three things in it, so that there is something to find.
     pub fn preloaded() -> Self {
-        let mut store = Self { kept: VecDeque::new(), made: 0, most: MOST };
+        let mut store = Self { kept: VecDeque::new(), made: 0, most: MAX };
         for (content, source) in [
             ("The database schema keeps one table per tenant; migrations live in db/migrations.", "design review"),
             ("The mannequin installation is being scaled to 8-10 units with DMX lighting.", "project notes"),
@@ -144,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_make_room() {
+    fn the_oldest_make_proposal() {
         let mut store = Memories::preloaded();
-        for _ in 0..MOST {
+        for _ in 0..MAX {
             store.add("filler".to_owned(), String::new());
         }
-        assert_eq!((store.all().count(), store.search("mannequin", 5).len()), (MOST, 0));
+        assert_eq!((store.all().count(), store.search("mannequin", 5).len()), (MAX, 0));
     }
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// How many checkpoints are kept; older ones are pruned (§8.7 leaves retention to the server).
 pub const KEPT: usize = 64;
 /// How many notes there may be.
-pub const MOST_NOTES: usize = 256;
+pub const MAX_NOTES: usize = 256;
 /// How many bytes the whole state may have as JSON (64 KiB).
-pub const MOST_BYTES: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 /// The checkpoint is pruned or was never there (Appendix A).
 pub const CHECKPOINT_NOT_FOUND: i64 = -32005;
 
@@ -92,27 +92,27 @@ impl Notes {
     /// # Errors
     /// There would be too many notes, or too much in them; a sentence for the model.
     pub fn add(&mut self, text: &str, call: &Value, id: String) -> Result<Value, String> {
-        let brought = call.get("state").filter(|state| state["notes"].is_array());
+        let completed = call.get("state").filter(|state| state["notes"].is_array());
         let named = call.get("checkpoint").and_then(Value::as_str).or(self.current.as_deref());
         let parent = named.filter(|id| self.find(id).is_some()).or(self.current.as_deref()).map(str::to_owned);
         let held = parent.as_deref().and_then(|id| self.find(id)).map(|found| found.data.clone());
-        let brought = match brought {
+        let completed = match completed {
             // Measured before it is copied.
-            Some(state) if size(state) > MOST_BYTES => return Err(too_much()),
-            brought => brought.cloned().map(State::new),
+            Some(state) if size(state) > MAX_BYTES => return Err(too_much()),
+            completed => completed.cloned().map(State::new),
         };
-        let mut data = brought.or_else(|| held.clone()).unwrap_or_else(|| State::new(json!({"notes": []})));
-        if data.notes.len() >= MOST_NOTES {
-            return Err(format!("at most {MOST_NOTES} notes are kept: go back to an earlier checkpoint first"));
+        let mut data = completed.or_else(|| held.clone()).unwrap_or_else(|| State::new(json!({"notes": []})));
+        if data.notes.len() >= MAX_NOTES {
+            return Err(format!("at most {MAX_NOTES} notes are kept: go back to an earlier checkpoint first"));
         }
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(too_much());
         }
         let note = json!({"id": data.next_id(), "text": text});
         // A patch is told against the parent's data, so it serves only where that was the base.
         let is_patch = held.is_some_and(|held| held.frame == data.frame && held.notes == data.notes);
         data.add(note.clone());
-        if data.bytes > MOST_BYTES {
+        if data.bytes > MAX_BYTES {
             return Err(too_much());
         }
         let mut state = json!({"checkpoint": id, "parent": parent});
@@ -159,5 +159,5 @@ impl Notes {
 }
 
 fn too_much() -> String {
-    format!("notes have at most {} KiB in all: go back to an earlier checkpoint, or add less", MOST_BYTES >> 10)
+    format!("notes have at most {} KiB in all: go back to an earlier checkpoint, or add less", MAX_BYTES >> 10)
 }

@@ -192,8 +192,9 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)
             Ok(Message::Ping(bytes)) => sink(BodyPiece::Frame("ping", &bytes)),
             Ok(Message::Pong(bytes)) => sink(BodyPiece::Frame("pong", &bytes)),
             Ok(Message::Close(close)) => {
-                let told = close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
-                sink(BodyPiece::Frame("close", told.as_bytes()));
+                let reported =
+                    close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
+                sink(BodyPiece::Frame("close", reported.as_bytes()));
                 // What follows would wait here for ever.
                 return false;
             }

@@ -17,7 +17,7 @@ pub struct TapBodyFilter {
     /// Where its messages end.
     pub cut: MessageSplitter,
     /// What is to be put in; closed with the stream.
-    pub inlet: Arc<InjectionQueue>,
+    pub injection_queue: Arc<InjectionQueue>,
     /// Who waits for answers.
     pub answers: Arc<Answers>,
     /// Where what is put in is recorded, in the order in which the peer gets it.
@@ -40,18 +40,18 @@ impl BodyFilter for TapBodyFilter {
     }
 
     fn finish(&mut self) -> Bytes {
-        self.inlet.close();
+        self.injection_queue.close();
         self.cut.release().into()
     }
 
     fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes> {
         if !self.cut.is_between() {
             if self.cut.is_over() {
-                self.inlet.close();
+                self.injection_queue.close();
             }
             return Poll::Pending;
         }
-        let message = ready!(self.inlet.poll_next(context));
+        let message = ready!(self.injection_queue.poll_next(context));
         let [a, b, c, d, ..] = uuid::Uuid::new_v4().into_bytes();
         let block = self.cut.wrap(&message, [a, b, c, d]);
         let (framing, payload) = match self.cut {
@@ -67,6 +67,6 @@ impl BodyFilter for TapBodyFilter {
 
 impl Drop for TapBodyFilter {
     fn drop(&mut self) {
-        self.inlet.close();
+        self.injection_queue.close();
     }
 }

@@ -7,9 +7,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// So many messages may wait at once,
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// and so many bytes of them (16 MiB; one message may be longer).
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Why a message is not put in, as a sentence fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum InjectionFailure {
     #[error("has ended")]
     Ended,
     /// Too much waits already.
-    #[error("takes nothing now: {MOST_WAITING} messages or {} MiB wait to be read already", MOST_BYTES >> 20)]
+    #[error("takes nothing now: {MAX_WAITING} messages or {} MiB wait to be read already", MAX_BYTES >> 20)]
     Full,
     /// The time is over.
     #[error("is not read, or stands in the middle of a message")]
@@ -76,7 +76,7 @@ impl InjectionQueue {
         if state.is_over {
             return Err(InjectionFailure::Ended);
         }
-        let has_room = state.waiting.len() < MOST_WAITING && state.bytes + message.len() <= MOST_BYTES;
+        let has_room = state.waiting.len() < MAX_WAITING && state.bytes + message.len() <= MAX_BYTES;
         if !has_room && !state.waiting.is_empty() {
             return Err(InjectionFailure::Full);
         }
@@ -124,20 +124,20 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn next(inlet: &InjectionQueue) -> Option<Vec<u8>> {
-        match inlet.poll_next(&Context::from_waker(Waker::noop())) {
+    fn next(injection_queue: &InjectionQueue) -> Option<Vec<u8>> {
+        match injection_queue.poll_next(&Context::from_waker(Waker::noop())) {
             Poll::Ready(message) => Some(message),
             Poll::Pending => None,
         }
     }
 
     #[test]
-    fn who_puts_a_message_in_hears_when_it_is_on_its_way() {
-        let inlet = InjectionQueue::default();
+    fn who_puts_a_message_in_receives_when_it_is_on_its_way() {
+        let injection_queue = InjectionQueue::default();
         std::thread::scope(|scope| {
-            let put = scope.spawn(|| inlet.put(b"ours", Instant::now() + Duration::from_secs(20)));
+            let put = scope.spawn(|| injection_queue.put(b"ours", Instant::now() + Duration::from_secs(20)));
             let taken = loop {
-                match next(&inlet) {
+                match next(&injection_queue) {
                     Some(message) => break message,
                     None => std::thread::yield_now(),
                 }
@@ -148,26 +148,26 @@ mod tests {
 
     #[test]
     fn what_is_not_taken_in_time_is_taken_back() {
-        let inlet = InjectionQueue::default();
-        assert_eq!(inlet.put(b"late", Instant::now()), Err(InjectionFailure::Late));
-        assert_eq!(next(&inlet), None);
-        inlet.close();
-        assert_eq!(inlet.put(b"x", Instant::now()), Err(InjectionFailure::Ended));
-        assert!(!inlet.is_open());
+        let injection_queue = InjectionQueue::default();
+        assert_eq!(injection_queue.put(b"late", Instant::now()), Err(InjectionFailure::Late));
+        assert_eq!(next(&injection_queue), None);
+        injection_queue.close();
+        assert_eq!(injection_queue.put(b"x", Instant::now()), Err(InjectionFailure::Ended));
+        assert!(!injection_queue.is_open());
     }
 
     #[test]
     fn what_waits_is_bounded_by_number_and_by_size() {
-        let inlet = InjectionQueue::default();
-        for _ in 0..MOST_WAITING {
-            inlet.offer(b"x").expect("room");
+        let injection_queue = InjectionQueue::default();
+        for _ in 0..MAX_WAITING {
+            injection_queue.offer(b"x").expect("room");
         }
-        assert_eq!(inlet.offer(b"x"), Err(InjectionFailure::Full));
-        while next(&inlet).is_some() {}
-        let long = vec![b'x'; MOST_BYTES + 1];
-        inlet.offer(&long).expect("one alone has room");
-        assert_eq!(inlet.offer(b"x"), Err(InjectionFailure::Full));
-        assert_eq!(next(&inlet).map(|message| message.len()), Some(long.len()));
-        inlet.offer(b"x").expect("room again");
+        assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
+        while next(&injection_queue).is_some() {}
+        let long = vec![b'x'; MAX_BYTES + 1];
+        injection_queue.offer(&long).expect("one alone has room");
+        assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
+        assert_eq!(next(&injection_queue).map(|message| message.len()), Some(long.len()));
+        injection_queue.offer(b"x").expect("room again");
     }
 }

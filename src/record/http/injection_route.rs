@@ -36,7 +36,7 @@ impl Exchanges {
     /// The sessions that live, by their streams' numbers: what can be spoken to their servers.
     pub fn sessions(&self) -> Vec<u32> {
         let state = self.lock();
-        let joined = state.open_inlets(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
+        let joined = state.open_injection_queues(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
         joined.chain(state.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
@@ -49,25 +49,26 @@ impl Exchanges {
             }
             Direction::ServerToClient => {
                 let state = self.lock();
-                let open = state.open_inlets(toward).map(|(exchange, _)| exchange.stream).collect::<BTreeSet<u32>>();
+                let open =
+                    state.open_injection_queues(toward).map(|(exchange, _)| exchange.stream).collect::<BTreeSet<u32>>();
                 let open: Vec<u32> = open.into_iter().collect();
                 let stream = choose(stream, &open, "no client has an event stream open")
                     .map_err(|why| state.coding_of(stream).map_or(why, compressed))?;
-                let mut inlets: Vec<_> =
-                    state.open_inlets(toward).filter(|(exchange, _)| exchange.stream == stream).collect();
+                let mut injection_queues: Vec<_> =
+                    state.open_injection_queues(toward).filter(|(exchange, _)| exchange.stream == stream).collect();
                 // What belongs to no request goes on the stream that a GET opened.
-                inlets.sort_by_key(|(exchange, _)| exchange.method == Method::GET);
-                let (_, inlet) = inlets.pop().ok_or("the client has no event stream open")?;
-                Ok((stream, InjectionRoute::Into(Arc::clone(inlet))))
+                injection_queues.sort_by_key(|(exchange, _)| exchange.method == Method::GET);
+                let (_, injection_queue) = injection_queues.pop().ok_or("the client has no event stream open")?;
+                Ok((stream, InjectionRoute::Into(Arc::clone(injection_queue))))
             }
         }
     }
 
     fn way_to_server(&self, stream: u32) -> Result<InjectionRoute, String> {
         let state = self.lock();
-        let mut inlets = state.open_inlets(Direction::ClientToServer);
-        if let Some((_, inlet)) = inlets.find(|(exchange, _)| exchange.stream == stream) {
-            return Ok(InjectionRoute::Into(Arc::clone(inlet)));
+        let mut injection_queues = state.open_injection_queues(Direction::ClientToServer);
+        if let Some((_, injection_queue)) = injection_queues.find(|(exchange, _)| exchange.stream == stream) {
+            return Ok(InjectionRoute::Into(Arc::clone(injection_queue)));
         }
         let headers = state.heads.get(&stream).cloned().ok_or("the session has ended")?;
         let mut of_stream = state.open.values().filter(|exchange| exchange.stream == stream);
@@ -86,9 +87,11 @@ impl Exchanges {
     /// The stream that a client opened to hear what belongs to no request of its own.
     pub(super) fn listener(&self, stream: u32) -> Option<Arc<InjectionQueue>> {
         let state = self.lock();
-        let mut inlets = state.open_inlets(Direction::ServerToClient);
+        let mut injection_queues = state.open_injection_queues(Direction::ServerToClient);
         let is_listening = |exchange: &Exchange| exchange.stream == stream && exchange.method == Method::GET;
-        inlets.find(|(exchange, _)| is_listening(exchange)).map(|(_, inlet)| Arc::clone(inlet))
+        injection_queues
+            .find(|(exchange, _)| is_listening(exchange))
+            .map(|(_, injection_queue)| Arc::clone(injection_queue))
     }
 
     /// Where an endpoint leads, read as the client reads it: against the URL that it knows.
@@ -104,7 +107,7 @@ impl Exchanges {
     }
 
     /// Whoever follows such an endpoint is not seen here: that is worth knowing.
-    pub(super) fn tell_bypass(&self, stream: u32) {
+    pub(super) fn report_bypass(&self, stream: u32) {
         const WHY: &str =
             "the server's endpoint event names a whole URL, so that what its clients send goes past the tap";
         self.queue.note(Ready::about(EventKind::Gap, stream), &json!({"reason": WHY}));
@@ -114,9 +117,9 @@ impl Exchanges {
 
 impl State {
     /// What messages that go `toward` can be put into.
-    fn open_inlets(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<InjectionQueue>)> {
-        let all = self.open.values().filter_map(move |it| Some((it, it.inlets[toward as usize].as_ref()?)));
-        all.filter(|(_, inlet)| inlet.is_open())
+    fn open_injection_queues(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<InjectionQueue>)> {
+        let all = self.open.values().filter_map(move |it| Some((it, it.injection_queues[toward as usize].as_ref()?)));
+        all.filter(|(_, injection_queue)| injection_queue.is_open())
     }
 
     /// The coding of an event stream of this session, or with 0 of any.

@@ -33,7 +33,7 @@ const OF_ITS_OWN: [HeaderName; 9] = [
     HeaderName::from_static("last-event-id"),
 ];
 /// So much of a refusal's text is told.
-const TOLD: usize = 400;
+const REPORTED: usize = 400;
 
 /// The code of the error that a server's request is answered with where nobody can be asked.
 const NOBODY: i64 = -32000;
@@ -41,7 +41,7 @@ const NOBODY: i64 = -32000;
 const UNASKED: &str = "mcpreel: this was asked on the stream of a message that was put into the session, and the \
     client has no stream open on which it could be asked";
 /// How long a request of the server's may wait to go into its client's stream, and its refusal to be taken.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Clone)]
@@ -67,18 +67,18 @@ impl Session for HttpSession {
         deadline: Instant,
     ) -> Result<InjectionProgress, String> {
         let put = match self.exchanges.way(stream, toward)? {
-            (_, InjectionRoute::Into(inlet)) => {
-                let put = inlet.put(message, deadline);
+            (_, InjectionRoute::Into(injection_queue)) => {
+                let put = injection_queue.put(message, deadline);
                 put.map_err(|why| format!("the stream toward the {} {why}", peer(toward)))
             }
             (stream, InjectionRoute::Post(headers, target)) => {
                 let post = Post { stream, headers, place: self.place(target)? };
                 let request = self.request(&post, message)?;
-                let (taken, told) = channel();
+                let (taken, reported) = channel();
                 let session = self.clone();
                 self.runtime.spawn(async move { session.ask(&post, request, &taken).await });
                 // A server may send its head with the answer only: then it has the message, and that is waited for.
-                told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
+                reported.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
             }
         };
         put.map(|()| InjectionProgress::Written)
@@ -141,7 +141,7 @@ impl HttpSession {
         };
         let (head, mut body) = response.into_parts();
         let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let mut heard =
+        let mut received =
             ResponseProgress { reading: Reading::of(Some(kind), true, None), said: String::new(), asked: Vec::new() };
         let failed = !head.status.is_success();
         if !failed {
@@ -152,8 +152,8 @@ impl HttpSession {
                 Some(Ok(frame)) => frame.into_data().ok(),
                 Some(Err(_)) | None => None,
             };
-            self.hear(post.stream, &mut heard, bytes.as_deref());
-            for request in heard.asked.drain(..) {
+            self.receive(post.stream, &mut received, bytes.as_deref());
+            for request in received.asked.drain(..) {
                 self.pass_on(post, request).await;
             }
             if bytes.is_none() {
@@ -161,15 +161,15 @@ impl HttpSession {
             }
         }
         if failed {
-            let said: String = heard.said.trim().chars().take(TOLD).collect();
+            let said: String = received.said.trim().chars().take(REPORTED).collect();
             let _ = taken.send(Err(format!("the server refused it with status {}: {said}", head.status.as_u16())));
         }
     }
 
     /// Takes some of a response, or without bytes its end: answers go to who waits for them, all but what the server
     /// asks into the reel.
-    fn hear(&self, stream: u32, heard: &mut ResponseProgress, bytes: Option<&[u8]>) {
-        let ResponseProgress { reading, said, asked } = heard;
+    fn receive(&self, stream: u32, received: &mut ResponseProgress, bytes: Option<&[u8]>) {
+        let ResponseProgress { reading, said, asked } = received;
         let mut see = |piece: BodyPiece<'_>| {
             let (framing, payload) = match &piece {
                 BodyPiece::Whole(bytes) => (Framing::Whole, &bytes[..]),
@@ -182,7 +182,7 @@ impl HttpSession {
                 _ => return,
             };
             let message = framing.body(payload);
-            *said = String::from_utf8_lossy(&message[..message.len().min(TOLD * 4)]).into_owned();
+            *said = String::from_utf8_lossy(&message[..message.len().min(REPORTED * 4)]).into_owned();
             if Envelope::scan(message).kind == MessageKind::Request {
                 return asked.push(message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect());
             }
@@ -199,8 +199,8 @@ impl HttpSession {
     /// that it listens to. Where it has none, the server is told so.
     async fn pass_on(&self, post: &Post, request: Vec<u8>) {
         let listener = self.exchanges.listener(post.stream);
-        let (message, until) = (request.clone(), Instant::now() + PATIENCE);
-        let put = move || listener.is_some_and(|inlet| inlet.put(&message, until).is_ok());
+        let (message, until) = (request.clone(), Instant::now() + GRACE_PERIOD);
+        let put = move || listener.is_some_and(|injection_queue| injection_queue.put(&message, until).is_ok());
         if tokio::task::spawn_blocking(put).await.unwrap_or(false) {
             return;
         }
@@ -209,7 +209,7 @@ impl HttpSession {
         let error = json!({"code": NOBODY, "message": UNASKED}).to_string();
         let answer = [br#"{"jsonrpc":"2.0","id":"#, id.0, br#","error":"#, error.as_bytes(), b"}"].concat();
         if let Ok(refusal) = self.request(post, &answer) {
-            let _ = timeout(PATIENCE, self.client.send(refusal)).await;
+            let _ = timeout(GRACE_PERIOD, self.client.send(refusal)).await;
         }
     }
 }

@@ -18,23 +18,23 @@ fn part(text: &str) -> ScenarioServer {
 /// A play under way, and what is told of it.
 struct Stage {
     entering: mpsc::UnboundedSender<Entered>,
-    told: mpsc::UnboundedReceiver<&'static str>,
+    reported: mpsc::UnboundedReceiver<&'static str>,
     playing: tokio::task::JoinHandle<Report>,
 }
 
 impl Stage {
     fn open(text: &str) -> Self {
-        let ((entering, enters), (tell, told)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-        let tell = move |what: ScenarioServerEvent<'_>| {
+        let ((entering, enters), (report, reported)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let report = move |what: ScenarioServerEvent<'_>| {
             let what = match what {
                 ScenarioServerEvent::Waits => "waits",
                 ScenarioServerEvent::OrderResult(_) => "done",
                 ScenarioServerEvent::Passes(_, SessionTraffic::Closed(by)) => by_name(by),
                 ScenarioServerEvent::Passes(..) => return,
             };
-            let _ = tell.send(what);
+            let _ = report.send(what);
         };
-        Self { entering, told, playing: tokio::spawn(play(part(text), enters, tell)) }
+        Self { entering, reported, playing: tokio::spawn(play(part(text), enters, report)) }
     }
 
     fn enter(&self, stream: u32) -> Link {
@@ -44,7 +44,7 @@ impl Stage {
     }
 
     async fn next(&mut self) -> &'static str {
-        self.told.recv().await.expect("something is told")
+        self.reported.recv().await.expect("something is told")
     }
 
     async fn report(self) -> Report {
@@ -60,7 +60,7 @@ async fn say(link: &mut Link, message: &Value) {
     assert!(link.send(message.to_string().into_bytes()).await);
 }
 
-async fn hear(link: &mut Link) -> Value {
+async fn receive(link: &mut Link) -> Value {
     match link.receive().await {
         Incoming::Message(message) => serde_json::from_slice(&message).expect("JSON"),
         other => panic!("{other:?}"),
@@ -71,7 +71,7 @@ async fn shake_hands(link: &mut Link) {
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"reminder": {}}, "clientInfo": client});
     say(link, &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
-    assert!(hear(link).await["result"].is_object());
+    assert!(receive(link).await["result"].is_object());
     say(link, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
 }
 
@@ -91,13 +91,13 @@ async fn a_host_that_was_cut_off_comes_back_to_the_part_that_it_left() {
     ));
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
-    assert_eq!(hear(&mut link).await["method"], "notifications/reminder", "what was said before goes out");
+    assert_eq!(receive(&mut link).await["method"], "notifications/reminder", "what was said before goes out");
     assert!(matches!(link.receive().await, Incoming::Failed(_)));
     assert_eq!((stage.next().await, stage.next().await), ("cut", "waits"));
     let mut link = stage.enter(2);
     shake_hands(&mut link).await;
     assert_eq!(
-        hear(&mut link).await["method"],
+        receive(&mut link).await["method"],
         "notifications/reminder",
         "the steps go on; the first was not done again"
     );
@@ -142,19 +142,19 @@ async fn who_only_looks_whether_something_is_there_is_no_host() {
     assert_eq!((stage.next().await, stage.next().await), ("left", "waits"));
     let mut link = stage.enter(2);
     say(&mut link, &json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"})).await;
-    hear(&mut link).await;
+    receive(&mut link).await;
     drop(link);
     assert_eq!((stage.next().await, stage.next().await), ("left", "waits"));
     let mut link = stage.enter(3);
     shake_hands(&mut link).await;
     say(&mut link, &ping(2)).await;
-    hear(&mut link).await;
+    receive(&mut link).await;
     drop(link);
     assert!(stage.report().await.is_passed());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_goes_before_the_steps_are_done_is_told() {
+async fn a_host_that_goes_before_the_steps_are_done_is_reported() {
     let stage = Stage::open("steps:\n  - wait: 1h\n");
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;

@@ -75,7 +75,7 @@ steps:
 }
 
 #[test]
-fn what_does_not_hold_is_told_with_what_came_nearest() {
+fn what_does_not_hold_is_reported_with_what_came_nearest() {
     let played = play(&format!(
         "{ONE}
 steps:

@@ -119,11 +119,11 @@ fn try_run(mut command: Command, limit: Duration, running: &RunningCommand) -> i
     });
     running.set(None);
     let status = status?;
-    let how = if is_late { format!("took more than {limit:?} and was ended") } else { told(status) };
+    let how = if is_late { format!("took more than {limit:?} and was ended") } else { reported(status) };
     Ok(RunOutcome { passed: status.success() && !is_late, how, output: readable(&output.unwrap_or_default()) })
 }
 
-fn told(status: ExitStatus) -> String {
+fn reported(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "passed".to_owned(),
         (Some(code), _) => format!("failed with exit code {code}"),
@@ -165,7 +165,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn it_tells_how_a_command_ended_and_the_end_of_what_it_said() {
+    fn it_reports_how_a_command_ended_and_the_end_of_what_it_said() {
         let passed = sh("echo one; echo two >&2", LONG);
         assert_eq!(passed, RunOutcome { passed: true, how: "passed".into(), output: "one\ntwo\n".into() });
         assert_eq!(sh("exit 3", LONG).how, "failed with exit code 3");

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_told_once_it_is_over() {
+    fn a_burst_is_reported_once_it_is_over() {
         let mut changes = Debounce::new(QUIET);
         assert_eq!((changes.due(), changes.take(at(0))), (None, vec![]));
         changes.push(at(0), "b".into(), Change::Made);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_rests_is_told_all_the_same() {
+    fn what_never_rests_is_reported_all_the_same() {
         let mut changes = Debounce::new(QUIET);
         (0..50).for_each(|step| changes.push(at(step * 100), "a".into(), Change::Other));
         assert_eq!(changes.due(), Some(QUIET * LONGEST));

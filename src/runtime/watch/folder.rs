@@ -13,9 +13,9 @@ use url::Url;
 /// Names that are ignored wherever they stand.
 const IGNORED: [&str; 3] = [".git", "target", "node_modules"];
 /// How many files are listed.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 /// How many entries are looked at for that.
-const MOST_ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 50_000;
 /// The largest file that is given out, in bytes.
 const LARGEST: u64 = 1 << 20;
 /// So much of a file's beginning tells whether it is text.
@@ -84,12 +84,12 @@ impl Folder {
         let (mut found, mut looked_at, mut ahead) = (Vec::new(), 0, vec![from.to_owned()]);
         while let Some(folder) = ahead.pop() {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-            let mut entries: Vec<_> = entries.flatten().take(MOST_ENTRIES).collect();
+            let mut entries: Vec<_> = entries.flatten().take(MAX_ENTRIES).collect();
             entries.sort_by_key(std::fs::DirEntry::file_name);
             let mut folders = Vec::new();
             for entry in entries {
                 looked_at += 1;
-                if found.len() >= MOST_FILES || looked_at >= MOST_ENTRIES {
+                if found.len() >= MAX_FILES || looked_at >= MAX_ENTRIES {
                     return found;
                 }
                 let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };

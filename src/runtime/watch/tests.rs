@@ -59,7 +59,7 @@ fn only_what_lies_in_the_folder_is_read() {
 }
 
 #[test]
-fn each_changed_file_is_told_to_who_watches_it_and_as_a_reminder() {
+fn each_changed_file_is_reported_to_who_watches_it_and_as_a_reminder() {
     let (place, attendant) = folder(&[]);
     let at = |name: &str| attendant.folders[0].root().join(name);
     let changes = vec![
@@ -68,28 +68,28 @@ fn each_changed_file_is_told_to_who_watches_it_and_as_a_reminder() {
         (at("came-and-went.tmp"), Change::Made),
         (at("target/out"), Change::Other),
     ];
-    let told: Vec<Value> =
-        attendant.told(changes).iter().map(|fired| serde_json::to_value(fired).expect("JSON")).collect();
+    let reported: Vec<Value> =
+        attendant.reported(changes).iter().map(|fired| serde_json::to_value(fired).expect("JSON")).collect();
     let uri = format!("{}src/lib.rs", attendant.folders[0].uri());
-    assert_eq!(told[0], json!({"kind": "changed", "uri": uri}));
+    assert_eq!(reported[0], json!({"kind": "changed", "uri": uri}));
     let reminder = json!({
         "kind": "reminder", "body": "src/lib.rs changed; read it again before you edit it",
         "tags": ["workspace", "file_changed"], "dedupeKey": "file_changed:src/lib.rs", "ttlTurns": 2,
     });
-    assert_eq!(told[1], reminder);
-    assert_eq!((&told[3]["body"], told.len()), (&json!("gone.rs was removed"), 4));
-    attendant.told(vec![(at("src/lib.rs"), Change::Other)]).iter().for_each(|fired| fired.check().expect("fits"));
+    assert_eq!(reported[1], reminder);
+    assert_eq!((&reported[3]["body"], reported.len()), (&json!("gone.rs was removed"), 4));
+    attendant.reported(vec![(at("src/lib.rs"), Change::Other)]).iter().for_each(|fired| fired.check().expect("fits"));
     drop(place);
 }
 
 #[test]
-fn of_very_many_changes_few_are_told_one_by_one() {
+fn of_very_many_changes_few_are_reported_one_by_one() {
     let (_place, attendant) = folder(&[]);
     let root = attendant.folders[0].root().to_owned();
-    let told = attendant.told((0..50).map(|number| (root.join(number.to_string()), Change::Other)).collect());
-    assert_eq!(told.iter().filter(|fired| fired.kind() == "changed").count(), 50);
-    assert_eq!(told.iter().filter(|fired| fired.kind() == "reminder").count(), MOST_AT_ONCE + 1);
-    let last = serde_json::to_value(told.last()).expect("JSON");
+    let reported = attendant.reported((0..50).map(|number| (root.join(number.to_string()), Change::Other)).collect());
+    assert_eq!(reported.iter().filter(|fired| fired.kind() == "changed").count(), 50);
+    assert_eq!(reported.iter().filter(|fired| fired.kind() == "reminder").count(), MAX_AT_ONCE + 1);
+    let last = serde_json::to_value(reported.last()).expect("JSON");
     assert!(last["body"].as_str().is_some_and(|body| body.starts_with("30 more files")), "{last}");
 }
 

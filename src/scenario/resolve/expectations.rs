@@ -120,7 +120,7 @@ impl Resolver<'_> {
 
     fn prompt(&self, part: PromptPart, place: TextPosition) -> Result<(Want, String)> {
         if let Some(slot) = &part.slot {
-            let slots = || REGISTRY.iter().flat_map(|room| room.slots()).map(|slot| slot.name);
+            let slots = || REGISTRY.iter().flat_map(|proposal| proposal.slots()).map(|slot| slot.name);
             if !slots().chain(["instructions"]).any(|known| known == slot.value) {
                 return self.wrong(slot.place, unknown("slot", &slot.value, slots().chain(["instructions"])));
             }
@@ -148,18 +148,18 @@ impl Resolver<'_> {
     }
 
     fn fact(&self, part: FactPart) -> Result<(Want, String)> {
-        if let Some(room) = part.room.as_ref().filter(|room| room.value != "host") {
-            self.proposal(room)?;
+        if let Some(proposal) = part.room.as_ref().filter(|proposal| proposal.value != "host") {
+            self.proposal(proposal)?;
         }
         let what = in_words(&[
             ("", part.what.as_ref().map(|what| format!("{what:?}"))),
-            ("of", part.room.as_ref().map(|room| room.value.clone())),
+            ("of", part.room.as_ref().map(|proposal| proposal.value.clone())),
             ("server", part.server.as_ref().map(|server| server.value.clone())),
             ("contains", part.contains.as_ref().map(|text| format!("{text:?}"))),
             ("data", part.data.as_ref().map(ToString::to_string)),
         ]);
         let want = WantFact {
-            room: part.room.as_ref().map(|room| room.value.clone()),
+            proposal: part.room.as_ref().map(|proposal| proposal.value.clone()),
             what: part.what,
             server: self.known_server(&part.server)?,
             contains: part.contains,

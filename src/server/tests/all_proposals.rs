@@ -1,14 +1,14 @@
 use super::*;
 
-fn config_without(room: &str) -> Config {
+fn config_without(proposal: &str) -> Config {
     let mut config = Config::default();
-    config.declare.remove(room);
+    config.declare.remove(proposal);
     config
 }
 
-fn capability(room: &str, value: &Value) {
-    let schemas = proposals::by_name(room).expect("a room").descriptor().schemas;
-    assert_eq!(schemas.check("capability:server", value), Some(vec![]), "{room}");
+fn capability(proposal: &str, value: &Value) {
+    let schemas = proposals::by_name(proposal).expect("a room").descriptor().schemas;
+    assert_eq!(schemas.check("capability:server", value), Some(vec![]), "{proposal}");
 }
 
 #[test]
@@ -56,10 +56,13 @@ fn user_messages_are_answered_in_kind() {
     assert_eq!((memories.as_array().map(Vec::len), &memories[0]["relevance"]), (Some(1), &json!(1.0)));
     assert_eq!(host.request("conversation/userMessage", &about("m2", "Tell me a joke"))["result"], json!({}));
     assert_eq!(host.request("conversation/userMessage", &json!({"messageId": "m"}))["error"]["code"], -32602);
-    let told = host.notify("conversation/userMessage", &about("m3", "mannequin"));
-    assert_eq!((&told[0]["method"], &told[0]["params"]["messageId"]), (&json!("conversation/context"), &json!("m3")));
-    let told = host.notify("conversation/userMessage", &about("m4", "Tell me a joke"));
-    assert_eq!(told[0]["params"], json!({"messageId": "m4"}));
+    let reported = host.notify("conversation/userMessage", &about("m3", "mannequin"));
+    assert_eq!(
+        (&reported[0]["method"], &reported[0]["params"]["messageId"]),
+        (&json!("conversation/context"), &json!("m3"))
+    );
+    let reported = host.notify("conversation/userMessage", &about("m4", "Tell me a joke"));
+    assert_eq!(reported[0]["params"], json!({"messageId": "m4"}));
     assert!(host.notify("conversation/userMessage", &json!({"content": 3})).is_empty());
     let (mut host, _) = Host::ready(config_without("conversation"), "2025-11-25", &json!({}));
     assert_eq!(host.request("conversation/userMessage", &about("m", "schema"))["error"]["code"], -32601);
@@ -77,7 +80,10 @@ fn a_notification_can_be_answered_by_a_request_and_history_is_searched() {
     assert_eq!(asked[0]["params"]["messageId"], "m1");
     assert_eq!(asked[0]["params"]["structuredContext"]["memories"].as_array().map(Vec::len), Some(1));
     host.answer(&json!(1), &json!({}));
-    assert_eq!((&host.told()["report"], &host.told()["method"]), (&json!("answered"), &json!("conversation/context")));
+    assert_eq!(
+        (&host.reported()["report"], &host.reported()["method"]),
+        (&json!("answered"), &json!("conversation/context"))
+    );
     let result = host.request("conversation/userMessage", &about)["result"].clone();
     assert_eq!(result["structuredContext"]["memories"].as_array().map(Vec::len), Some(1));
 }
@@ -94,15 +100,15 @@ fn hooks_are_declared_at_each_place_where_events_are_listed() {
 
 #[test]
 fn settings_are_checked() {
-    let with = |room: &str, settings: Value| {
-        let settings = [(room.to_owned(), settings)].into();
+    let with = |proposal: &str, settings: Value| {
+        let settings = [(proposal.to_owned(), settings)].into();
         Config { settings, ..Config::default() }.check()
     };
     assert_eq!(with("mcpl", json!({"push_sets": ["a.b"]})), Ok(()));
-    for (room, settings) in
+    for (proposal, settings) in
         [("conversation", json!({"carrier": 1})), ("reminder", json!({"propagate": 1})), ("nothing", json!({}))]
     {
-        assert!(with(room, settings).is_err_and(|fault| fault.contains(room)), "{room}");
+        assert!(with(proposal, settings).is_err_and(|fault| fault.contains(proposal)), "{proposal}");
     }
 }
 
@@ -134,7 +140,7 @@ fn nothing_of_mcpl_works_with_a_plain_host() {
         assert_eq!(host.request(method, &json!({}))["error"]["code"], -32601, "{method}");
     }
     host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
-    assert_eq!(host.told()["report"], "ignored");
+    assert_eq!(host.reported()["report"], "ignored");
     for kind in [json!({"kind": "push", "text": "x"}), json!({"kind": "inference"}), json!({"kind": "model-info"})] {
         assert!(host.fire(&kind).is_empty());
         assert_eq!(host.unsent(), &json!({"why": "not_declared", "proposal": "mcpl"}));
@@ -151,15 +157,15 @@ fn pushes_are_answered_and_heed_the_feature_sets() {
     host.answer(&json!(1), &json!({"accepted": true, "inferenceId": "inf_1"}));
     let expected = json!({"report": "push_answered", "id": 1, "event_id": "evt_1", "accepted": true,
         "inference_id": "inf_1", "reason": null, "latency_us": 20_000, "late": false});
-    assert_eq!(host.told(), &expected);
+    assert_eq!(host.reported(), &expected);
     host.fire(&push);
     host.line(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"Feature set not enabled"}}"#);
-    let told = ["report", "id", "code"].map(|name| &host.told()[name]);
-    assert_eq!(told, [&json!("refused"), &json!(2), &json!(-32001)]);
+    let reported = ["report", "id", "code"].map(|name| &host.reported()[name]);
+    assert_eq!(reported, [&json!("refused"), &json!(2), &json!(-32001)]);
     host.notify("featureSets/update", &json!({"disabled": ["memory.proactive", "x"]}));
     let expected = json!({"report": "feature_sets", "enabled": [], "disabled": ["memory.proactive"], "scopes": [],
         "unknown": ["x"]});
-    assert_eq!(host.told(), &expected);
+    assert_eq!(host.reported(), &expected);
     assert!(host.fire(&push).is_empty());
     assert_eq!(host.unsent(), &json!({"why": "feature_set_disabled", "feature_set": "memory.proactive"}));
     host.notify("featureSets/update", &json!({"enabled": ["memory.*"]}));
@@ -189,7 +195,7 @@ fn context_hooks_inject_and_learn() {
     after["assistantMessage"] = json!("The gateway listens on port 8443.");
     after["usage"] = json!({"inputTokens": 1, "outputTokens": 2});
     assert!(host.notify("context/afterInference", &after).is_empty());
-    assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "conversation c"}));
+    assert_eq!(host.reported(), &json!({"report": "remembered", "id": "mem_4", "source": "conversation c"}));
     let found = host.request("context/beforeInference", &before(&json!("gateway port?")));
     assert_eq!(found["result"]["contextInjections"][0]["metadata"]["memoryIds"], json!(["mem_4"]));
     assert_eq!(host.request("context/afterInference", &after)["result"], json!({"featureSet": "memory.extraction"}));
@@ -202,7 +208,7 @@ fn context_hooks_inject_and_learn() {
     let mut odd = before(&json!("schema"));
     odd["featureSet"] = json!("memory.retrieval");
     assert!(host.request("context/beforeInference", &odd)["result"].is_object(), "taken as far as it goes");
-    assert!(host.has_told("misfit"));
+    assert!(host.has_reported("misfit"));
 }
 
 #[test]
@@ -219,9 +225,9 @@ fn inference_is_asked_for_and_its_stream_is_followed() {
     let answered = host.reports.iter().find(|report| report["report"] == "inference_answered").expect("told");
     assert_eq!((&answered["chunks"], &answered["chunks_agree"]), (&json!(2), &json!(true)));
     assert_eq!((&answered["model"], &answered["finish_reason"]), (&json!("m"), &json!("end_turn")));
-    assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "memory.consolidation"}));
+    assert_eq!(host.reported(), &json!({"report": "remembered", "id": "mem_4", "source": "memory.consolidation"}));
     host.notify("inference/chunk", &json!({"requestId": 1, "index": 2, "delta": "late"}));
-    assert_eq!(host.told(), &json!({"report": "orphan", "id": "1"}));
+    assert_eq!(host.reported(), &json!({"report": "orphan", "id": "1"}));
     let info = host.fire(&json!({"kind": "model-info"}));
     assert_eq!(info[0]["params"], json!({}));
     host.notify("featureSets/update", &json!({"disabled": ["memory.consolidation"]}));
@@ -282,7 +288,7 @@ fn events_reach_who_subscribed() {
         (&json!("test"), Some(1))
     );
     host.tool("events_unsubscribe", &json!({"subscriptionId": id}));
-    assert_eq!(host.told(), &json!({"report": "subscription", "id": id, "became": "removed"}));
+    assert_eq!(host.reported(), &json!({"report": "subscription", "id": id, "became": "removed"}));
     assert!(host.fire(&emitted).is_empty());
     let (mut host, _) = Host::ready(config_without("mcpe"), "2025-11-25", &json!({}));
     assert_eq!(host.request("tools/call", &json!({"name": "events_list"}))["error"]["code"], -32602);

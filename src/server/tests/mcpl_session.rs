@@ -29,7 +29,7 @@ fn write(path: &str, scope: Option<Value>) -> Value {
     call
 }
 
-fn told<'a>(host: &'a Host, kind: &str) -> &'a Value {
+fn reported<'a>(host: &'a Host, kind: &str) -> &'a Value {
     host.reports.iter().rev().find(|report| report["report"] == kind).expect(kind)
 }
 
@@ -92,8 +92,8 @@ fn c64_what_the_host_lists_is_held_against_what_there_is() {
     let other = json!({"id": "x:y", "type": "x", "label": "y", "direction": "inbound"});
     let known = json!({"id": "mail:in", "type": "mail", "label": "Inbox", "direction": "inbound"});
     host.answer(&asked[0]["id"], &json!({"channels": [known, other]}));
-    let told = host.told();
-    assert_eq!((&told["missing"], &told["unknown"]), (&json!(["discord:#general"]), &json!(["x:y"])));
+    let reported = host.reported();
+    assert_eq!((&reported["missing"], &reported["unknown"]), (&json!(["discord:#general"]), &json!(["x:y"])));
 }
 
 #[test]
@@ -120,17 +120,17 @@ fn c67_c70_c71_c73_publishing_takes_a_channel_its_direction_and_the_scopes() {
     };
     let sent = host.request("channels/publish", &publish("discord:#general"));
     assert_eq!(sent["result"], json!({"delivered": true, "messageId": "sent_1"}));
-    assert_eq!(told(&host, "channel_published")["text"], "Hello team");
+    assert_eq!(reported(&host, "channel_published")["text"], "Hello team");
     for (channel, expected) in [("no:where", -32023), ("mail:in", -32017), ("thinking", -32017)] {
         assert_eq!(*code(&host.request("channels/publish", &publish(channel))), expected, "{channel}");
     }
     assert!(host.notify("channels/publish", &publish("discord:#general")).is_empty());
-    assert_eq!(host.told()["message_id"], "sent_2");
+    assert_eq!(host.reported()["message_id"], "sent_2");
     host.notify("channels/publish", &publish("no:where"));
-    assert_eq!((&host.told()["report"], &host.told()["code"]), (&json!("channel_unpublished"), &json!(-32023)));
+    assert_eq!((&host.reported()["report"], &host.reported()["code"]), (&json!("channel_unpublished"), &json!(-32023)));
     for scopes in [json!({"blacklist": ["discord:#gen*"]}), json!({"whitelist": ["mail:*"]})] {
         host.notify("featureSets/update", &json!({"scopes": {"channels.publish": scopes}}));
-        assert_eq!(told(&host, "feature_sets")["scopes"], json!(["channels.publish"]));
+        assert_eq!(reported(&host, "feature_sets")["scopes"], json!(["channels.publish"]));
         assert_eq!(*code(&host.request("channels/publish", &publish("discord:#general"))), -32017);
     }
     host.notify("featureSets/update", &json!({"scopes": {"channels.publish": {"whitelist": ["discord:*"]}}}));
@@ -149,7 +149,7 @@ fn c68_c69_messages_come_in_and_each_has_its_result() {
     host.answer(&one[0]["id"], &json!({"results": [{"messageId": "m1", "accepted": true, "conversationId": "c"}]}));
     let clean = json!({"report": "incoming_answered", "id": one[0]["id"], "accepted": ["m1"], "latency_us": 0,
         "late": false});
-    assert_eq!(host.told(), &clean);
+    assert_eq!(host.reported(), &clean);
     let batch = json!({"kind": "channel-incoming", "messages": [{"text": "a", "messageId": "m2", "threadId": "t"},
         {"channelId": "mail:in", "content": [{"type": "image", "uri": "a://b"}], "messageId": "m3"},
         {"text": "c", "messageId": "m4"}]});
@@ -158,8 +158,8 @@ fn c68_c69_messages_come_in_and_each_has_its_result() {
     let results = [("m2", true), ("m2", true), ("m3", false), ("mx", true)];
     let results: Vec<Value> = results.iter().map(|(id, ok)| json!({"messageId": id, "accepted": ok})).collect();
     host.answer(&sent[0]["id"], &json!({"results": results}));
-    let told = ["accepted", "twice", "refused", "unasked", "missing"].map(|list| &host.told()[list]);
-    assert_eq!(told, [&json!(["m2"]), &json!(["m2"]), &json!(["m3"]), &json!(["mx"]), &json!(["m4"])]);
+    let reported = ["accepted", "twice", "refused", "unasked", "missing"].map(|list| &host.reported()[list]);
+    assert_eq!(reported, [&json!(["m2"]), &json!(["m2"]), &json!(["m3"]), &json!(["mx"]), &json!(["m4"])]);
     assert!(host.fire(&json!({"kind": "channel-incoming", "channelId": "x:y", "text": "x"})).is_empty());
     assert_eq!(host.unsent()["why"], "unknown_channel");
     assert!(host.fire(&json!({"kind": "channel-incoming", "text": "x", "content": [{"type": "film"}]})).is_empty());
@@ -178,20 +178,20 @@ fn c66_output_is_observed_and_thinking_too() {
         host.notify("channels/outgoing/chunk", &about(channel, json!({"index": 0, "delta": "Hi"})));
         let content = json!({"content": [{"type": "text", "text": "Hi"}]});
         host.notify("channels/outgoing/complete", &about(channel, content));
-        let told = ["report", "channel_id", "chunks", "chunks_agree", "text"].map(|name| &host.told()[name]);
-        assert_eq!(told, [&json!("outgoing"), &json!(channel), &json!(1), &json!(true), &json!("Hi")]);
-        assert!(!host.has_told("outgoing_fault"));
+        let reported = ["report", "channel_id", "chunks", "chunks_agree", "text"].map(|name| &host.reported()[name]);
+        assert_eq!(reported, [&json!("outgoing"), &json!(channel), &json!(1), &json!(true), &json!("Hi")]);
+        assert!(!host.has_reported("outgoing_fault"));
     }
     host.notify("channels/outgoing/chunk", &about("discord:#general", json!({"index": 5, "delta": "x"})));
-    assert_eq!(host.told()["why"], "a chunk out of order");
+    assert_eq!(host.reported()["why"], "a chunk out of order");
     host.notify("channels/outgoing/chunk", &about("no:where", json!({"index": 0, "delta": "x"})));
-    assert_eq!(host.told()["why"], "there is no channel no:where");
+    assert_eq!(host.reported()["why"], "there is no channel no:where");
     host.notify("featureSets/update", &json!({"disabled": ["channels.observe"]}));
     host.reports.clear();
     let content = json!({"content": [{"type": "text", "text": "x"}]});
     host.notify("channels/outgoing/complete", &about("discord:#general", content));
-    let told = host.reports.iter().filter_map(|report| report["why"].as_str());
-    assert_eq!(told.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole came before"]);
+    let reported = host.reports.iter().filter_map(|report| report["why"].as_str());
+    assert_eq!(reported.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole came before"]);
 }
 
 #[test]
@@ -210,8 +210,8 @@ fn c20_c25_a_tool_asks_for_its_scope_and_waits() {
     assert_eq!((&done[0]["id"], text(&done[0]["result"])), (&json!(2), "Wrote 5 characters to /real/hosts"));
     let expected = json!({"report": "scope_answered", "id": 1, "label": "/etc/hosts", "approved": true,
         "payload": payload, "reason": null, "latency_us": 2_000_000, "late": false});
-    assert_eq!(told(&host, "scope_answered"), &expected);
-    assert_eq!(told(&host, "remembered")["source"], "/real/hosts");
+    assert_eq!(reported(&host, "scope_answered"), &expected);
+    assert_eq!(reported(&host, "remembered")["source"], "/real/hosts");
 }
 
 #[test]
@@ -236,9 +236,9 @@ fn c20_c21_what_the_host_denies_fails_and_is_not_done() {
     host.answer(&asked[0]["id"], &json!({"approved": true}));
     let asked = host.ask("tools/call", &write("/x", None));
     host.notify("notifications/cancelled", &json!({"requestId": host.asked}));
-    assert_eq!(host.told()["report"], "cancelled");
+    assert_eq!(host.reported()["report"], "cancelled");
     host.answer(&asked[0]["id"], &json!({"approved": true}));
-    assert!(!host.has_told("remembered"));
+    assert!(!host.has_reported("remembered"));
 }
 
 #[test]
@@ -246,7 +246,10 @@ fn c19_c25_lists_and_the_scope_of_the_call_decide() {
     let mut host = Host::full();
     let lists = json!({"whitelist": ["/project/**"], "blacklist": ["**/.env"]});
     host.notify("featureSets/update", &json!({"scopes": {"notes.write": lists, "no.set": {}}}));
-    assert_eq!((&host.told()["scopes"], &host.told()["unknown"]), (&json!(["notes.write"]), &json!(["no.set"])));
+    assert_eq!(
+        (&host.reported()["scopes"], &host.reported()["unknown"]),
+        (&json!(["notes.write"]), &json!(["no.set"]))
+    );
     let mut sends = |call: Value| host.ask("tools/call", &call)[0].clone();
     assert_eq!(text(&sends(write("/project/a/b.md", None))["result"]), "Wrote 5 characters to /project/a/b.md");
     assert_eq!(sends(write("/project/.env", None))["method"], "scope/elevate", "the blacklist wins");
@@ -270,7 +273,7 @@ fn c20_a_scope_is_fired() {
     let asked = host.fire(&json!({"kind": "scope", "label": "#general", "payload": {"a": 1}}));
     assert_eq!(asked[0]["params"]["scope"], json!({"label": "#general", "payload": {"a": 1}}));
     host.answer(&asked[0]["id"], &json!({"approved": false, "reason": "no"}));
-    assert_eq!((&host.told()["approved"], &host.told()["reason"]), (&json!(false), &json!("no")));
+    assert_eq!((&host.reported()["approved"], &host.reported()["reason"]), (&json!(false), &json!("no")));
     for (set, why) in [("notes.edit", "not_scoped"), ("x", "unknown_feature_set")] {
         assert!(host.fire(&json!({"kind": "scope", "label": "x", "featureSet": set})).is_empty());
         assert_eq!(host.unsent()["why"], why);
@@ -293,7 +296,7 @@ fn c46_c48_responses_are_redacted_where_patterns_are_set() {
         json!({"featureSet": "compliance.redaction", "modifiedResponse": "It is [REDACTED].",
         "metadata": {"redactions": redactions}})
     );
-    assert_eq!(told(&host, "redacted")["redactions"], redactions);
+    assert_eq!(reported(&host, "redacted")["redactions"], redactions);
     let found = host.tool("search_memories", &json!({"query": "key"}));
     assert!(text(&found).contains("[REDACTED]") && !text(&found).contains("sk-123"), "learnt as it was shown");
     after["assistantMessage"] = json!("Nothing to see.");
@@ -342,7 +345,7 @@ fn c37_c45_pushes_carry_an_origin_and_more_than_text() {
 }
 
 #[test]
-fn settings_that_are_wrong_are_told() {
+fn settings_that_are_wrong_are_reported() {
     let check = |settings: Value| {
         let settings = [("mcpl".to_owned(), settings)].into();
         Config { settings, ..Config::default() }.check()

@@ -120,13 +120,13 @@ impl ReelReader {
                 self.index = Some(index);
                 None
             }
-            Err(reason) => self.tell_wrong_index(at, reason),
+            Err(reason) => self.report_wrong_index(at, reason),
         }
     }
 
     /// Reports a wrong index, once.
-    pub(super) fn tell_wrong_index(&mut self, at: u64, reason: String) -> Option<Item> {
-        let is_new = !std::mem::replace(&mut self.index_told, true);
+    pub(super) fn report_wrong_index(&mut self, at: u64, reason: String) -> Option<Item> {
+        let is_new = !std::mem::replace(&mut self.index_reported, true);
         is_new.then(|| Item::Damage(Damage::of_index(at, reason)))
     }
 
@@ -169,7 +169,7 @@ impl ReelReader {
             self.group_seen = false;
             self.footer_at = None;
         }
-        self.index_told |= wrong.is_some();
+        self.index_reported |= wrong.is_some();
         Ok(wrong)
     }
 

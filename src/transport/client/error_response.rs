@@ -6,11 +6,11 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, LOCATION, WWW_AUTHENTICATE};
 use std::fmt;
 
 /// So many characters of a body are shown.
-const MOST_OF_BODY: usize = 200;
+const MAX_OF_BODY: usize = 200;
 /// So much of a body is looked at for them: a page may have its styles before its text.
-const MOST_READ: usize = 256 << 10;
+const MAX_READ: usize = 256 << 10;
 /// So many characters of a header are shown.
-const MOST_OF_HEADER: usize = 500;
+const MAX_OF_HEADER: usize = 500;
 
 /// What to do about a server that wants to know who asks.
 pub const TOKEN_ADVICE: &str =
@@ -32,7 +32,7 @@ impl Refusal {
     pub fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let header = |name| {
             let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
-            excerpt(&values.collect::<Vec<_>>().join(", "), MOST_OF_HEADER)
+            excerpt(&values.collect::<Vec<_>>().join(", "), MAX_OF_HEADER)
         };
         Self {
             status,
@@ -84,10 +84,10 @@ impl fmt::Display for Refusal {
 
 /// The beginning of a body on one line; of a web page its text alone.
 pub fn in_words(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(MOST_READ)]);
+    let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
     let is_page = start.starts_with("<html") || start == "<!doctype";
-    excerpt(&if is_page { text_of_page(&text) } else { text.into_owned() }, MOST_OF_BODY)
+    excerpt(&if is_page { text_of_page(&text) } else { text.into_owned() }, MAX_OF_BODY)
 }
 
 /// What stands between the tags of a page, but for its scripts and styles.
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_page_only_its_text_is_told() {
+    fn of_a_page_only_its_text_is_reported() {
         let page = b"<!DOCTYPE html>\n<html><head><style>p { a > b }</style><title>Not  found</title>\n</head>
             <body><h1 class=\"a\">404</h1><script>if (1 < 2) x()</script> <p>nothing\nhere</p></body></html>\n";
         assert_eq!(in_words(page), "Not found 404 nothing here");

@@ -128,7 +128,7 @@ impl HttpError {
         Self::read(place, format!("the exchange with {place} broke off: {}", error_chain(error)), error)
     }
 
-    fn read(place: &str, told: String, error: &(dyn Error + 'static)) -> Self {
+    fn read(place: &str, reported: String, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
             let text = found.to_string();
@@ -139,32 +139,32 @@ impl HttpError {
                 return Self::Exchange(format!("{place} answered with headers of more than {} KiB", HEAD_LIMIT >> 10));
             }
             if text.contains("dns error") || text.contains("failed to lookup address") {
-                return Self::UnknownHost(told);
+                return Self::UnknownHost(reported);
             }
             match found.downcast_ref() {
                 // The certificate library's own word, which is in no type of its.
                 Some(rustls::Error::InvalidCertificate(why)) if format!("{why:?}").contains("CaUsedAsEndEntity") => {
-                    return Self::Authority(told);
+                    return Self::Authority(reported);
                 }
-                Some(rustls::Error::InvalidCertificate(_)) => return Self::Certificate(told),
+                Some(rustls::Error::InvalidCertificate(_)) => return Self::Certificate(reported),
                 Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
-                    return Self::NoTls(told);
+                    return Self::NoTls(reported);
                 }
                 _ => {}
             }
             let answers_oddly = |error: &hyper::Error| error.is_incomplete_message() || error.is_parse();
             if place.starts_with("http://") && found.downcast_ref().is_some_and(answers_oddly) {
-                return Self::NoHttp(told);
+                return Self::NoHttp(reported);
             }
             let system = found.downcast_ref::<io::Error>();
             if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
-                return Self::Refused(told);
+                return Self::Refused(reported);
             }
             // An error wrapped in one of the system's is hidden from `source`.
             let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
             cause = wrapped.or_else(|| found.source());
         }
-        Self::Exchange(told)
+        Self::Exchange(reported)
     }
 }
 
@@ -206,7 +206,7 @@ pub trait ExchangeObserver: Send + Sync {
     }
     /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
     /// passes is seen before it comes there.
-    fn sluice(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+    fn body_filter(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         let _ = (exchange, direction);
         None
     }
@@ -238,7 +238,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that a head may take up. As much of a body is read at once, and a proxy holds several such pieces.
 pub(crate) const HEAD_LIMIT: usize = 128 << 10;
 /// How many headers a head may have.
-pub(crate) const MOST_HEADERS: usize = 512;
+pub(crate) const MAX_HEADERS: usize = 512;
 /// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
 /// into a connection that is just being closed.
 const IDLE: Duration = Duration::from_secs(4);
@@ -265,7 +265,7 @@ impl HttpClient {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .http1_preserve_header_case(true)
-            .http1_max_headers(MOST_HEADERS)
+            .http1_max_headers(MAX_HEADERS)
             .http1_max_buf_size(HEAD_LIMIT)
             .set_host(false)
             .build(connector);

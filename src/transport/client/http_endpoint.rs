@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How often one request may be sent elsewhere.
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 /// The most that is read of an answer that only says where to go, so that its connection can be used again.
 const REDIRECT_LIMIT: usize = 64 << 10;
 
@@ -36,12 +36,12 @@ pub struct Endpoint {
     /// The user's own headers; none where others sent us here.
     shared: HeaderMap,
     watch: SharedObserver,
-    tell: NoticeCallback,
+    report: NoticeCallback,
 }
 
 impl Endpoint {
     /// The endpoint at the remote's URL. Redirects that are followed are told.
-    pub fn new(remote: &Remote, tell: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
+    pub fn new(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
         let (url, uri) = parse_url(&remote.url)?;
         Ok(Self {
             client: HttpClient::new(remote)?,
@@ -49,7 +49,7 @@ impl Endpoint {
             uri,
             shared: shared_headers(remote)?,
             watch: watch.unwrap_or_else(|| Arc::new(NoObserver)),
-            tell,
+            report,
         })
     }
 
@@ -97,7 +97,7 @@ impl Endpoint {
         exchange: &Exchange,
     ) -> Result<(Self, response::Parts, Incoming), HttpError> {
         let mut here = self.clone();
-        for _ in 0..=MOST_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let parts = here.request(method, headers);
             let sent = body.clone().map_or_else(empty, full);
             let (head, answered) = here.client.send(Request::from_parts(parts, sent)).await?.into_parts();
@@ -106,7 +106,7 @@ impl Endpoint {
             let next = here.elsewhere(location)?;
             // Which of them gets the user's tokens is good to know.
             let kept = if next.shared.len() == here.shared.len() { "" } else { ", without your headers" };
-            (self.tell)(TransportNotice::Step(&format!(
+            (self.report)(TransportNotice::Step(&format!(
                 "{method} → {}; following it to {}{kept}",
                 head.status, next.url
             )));
@@ -114,7 +114,7 @@ impl Endpoint {
             here = next;
         }
         let place = super::http::place(&self.uri);
-        Err(HttpError::Redirect(format!("{place} redirects more than {MOST_REDIRECTS} times, at last to {}", here.url)))
+        Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, at last to {}", here.url)))
     }
 
     /// Where a redirect of this endpoint's leads.
@@ -306,7 +306,7 @@ impl Answer {
 
     /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
     /// the limits.
-    pub async fn refusal(mut self, limit: MessageLimit, patience: Duration) -> (Refusal, Vec<u8>) {
+    pub async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
         let mut body = Vec::new();
         let read = async {
             while body.len() < limit.bytes()
@@ -315,7 +315,7 @@ impl Answer {
                 body.extend_from_slice(&bytes);
             }
         };
-        let _ = timeout(patience, read).await;
+        let _ = timeout(grace_period, read).await;
         (Refusal::read(self.head.status, &self.head.headers, &body), body)
     }
 
@@ -402,8 +402,8 @@ mod tests {
         };
         assert_eq!(led(&here, "other"), Ok(("https://h/other".to_owned(), 1)));
         assert_eq!(led(&here, "https://h:443/x#y"), Ok(("https://h/x".to_owned(), 1)));
-        for stranger in ["https://h:444/", "https://h.other/", "//other/"] {
-            let next = here.elsewhere(stranger).expect("goes there");
+        for rejected in ["https://h:444/", "https://h.other/", "//other/"] {
+            let next = here.elsewhere(rejected).expect("goes there");
             assert!(next.shared.is_empty());
             assert_eq!(led(&next, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)), "what is left out stays out");
         }

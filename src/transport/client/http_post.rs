@@ -7,7 +7,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri, http};
 
 /// The most that is read of an answer; the connection is given up beyond.
-const MOST_READ: u64 = 1 << 20;
+const MAX_READ: u64 = 1 << 20;
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usi
     let client = if is_plain { HttpClient::straight(&remote)? } else { HttpClient::new(&remote)? };
     let (head, mut answered) = client.send(request).await?.into_parts();
     let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
-    while posted.bytes < MOST_READ
+    while posted.bytes < MAX_READ
         && let Some(frame) = answered.frame().await
     {
         // The status is there: a body that breaks off is as long as it is.

@@ -219,10 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_told_of_by_its_kind() {
-        for (proxy, told) in [("http://h:1/", "h:1"), ("socks5h://h:1/", "socks5h://h:1"), ("https://h/", "https://h")]
+    fn a_proxy_is_reported_of_by_its_kind() {
+        for (proxy, reported) in
+            [("http://h:1/", "h:1"), ("socks5h://h:1/", "socks5h://h:1"), ("https://h/", "https://h")]
         {
-            assert_eq!(place(&proxy.parse().expect("a URI")), told);
+            assert_eq!(place(&proxy.parse().expect("a URI")), reported);
         }
     }
 }

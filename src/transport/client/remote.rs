@@ -92,12 +92,12 @@ impl Remote {
 
     /// Attaches to the server. Must be called within a tokio runtime. Over HTTP nothing is connected yet: what fails
     /// there fails with the first request.
-    pub async fn attach(&self, tell: NoticeCallback, onlookers: Observers) -> Result<Link, HttpError> {
+    pub async fn attach(&self, report: NoticeCallback, observers: Observers) -> Result<Link, HttpError> {
         match self.carrier()? {
-            Carrier::Http => streamable::attach(self, tell, onlookers.exchanges),
-            Carrier::WebSocket => websocket::connect(self, tell, onlookers.frames).await,
-            Carrier::Unix(path) => lines::connect_unix(&path, self.limit, onlookers.bytes).await,
-            Carrier::Tcp(address) => lines::connect_tcp(&address, self.limit, onlookers.bytes).await,
+            Carrier::Http => streamable::attach(self, report, observers.exchanges),
+            Carrier::WebSocket => websocket::connect(self, report, observers.frames).await,
+            Carrier::Unix(path) => lines::connect_unix(&path, self.limit, observers.bytes).await,
+            Carrier::Tcp(address) => lines::connect_tcp(&address, self.limit, observers.bytes).await,
         }
     }
 

@@ -34,28 +34,28 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// How long after a stream's end it is resumed where the server does not say.
 const RETRY: Duration = Duration::from_secs(1);
 /// How often in a row resuming may bring nothing.
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// How long a notification's or response's POST holds back what comes after it.
 const IN_ORDER: Duration = Duration::from_secs(5);
 /// How long the GET stream's head holds back what comes after `notifications/initialized`.
 const GET_HEAD: Duration = Duration::from_millis(500);
 /// How long the end of a session may take.
-const FAREWELL: Duration = Duration::from_secs(2);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many pages of tools are read to learn what a tool's headers are.
-const MOST_PAGES: usize = 32;
+const MAX_PAGES: usize = 32;
 /// The id of requests that the transport makes for itself; the engine's are numbers.
 const OWN_ID: &str = "\"headers\"";
 /// How long the ends of streams are waited for whose request is answered.
-const SETTLE: Duration = Duration::from_millis(50);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 /// The most that is read of a refusal, and for how long.
 const REFUSAL_LIMIT: MessageLimit = MessageLimit::of_bytes(1 << 20);
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
-pub fn attach(remote: &Remote, tell: NoticeCallback, watch: Option<SharedObserver>) -> Result<Link, HttpError> {
+pub fn attach(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
-    let endpoint = Endpoint::new(remote, Arc::clone(&tell), watch)?;
-    let client = Client { endpoint, incoming, limit: remote.limit, tell, state: Mutex::default() };
+    let endpoint = Endpoint::new(remote, Arc::clone(&report), watch)?;
+    let client = Client { endpoint, incoming, limit: remote.limit, report, state: Mutex::default() };
     tokio::spawn(run(Arc::new(client), outgoing));
     Ok(link)
 }
@@ -82,7 +82,7 @@ impl Failure {
     /// Whether a server that only speaks HTTP+SSE answers `initialize` like this (2025-11-25, backwards compatibility).
     fn may_be_older(&self) -> bool {
         let status = self.status.map(|status| status.as_u16());
-        matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::tells_modern_era)
+        matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::reports_modern_era)
     }
 }
 
@@ -205,7 +205,7 @@ struct Client {
     incoming: Sender<Incoming>,
     /// The longest message that is taken.
     limit: MessageLimit,
-    tell: NoticeCallback,
+    report: NoticeCallback,
     state: Mutex<State>,
 }
 
@@ -240,7 +240,7 @@ impl Client {
     }
 
     fn step(&self, text: impl AsRef<str>) {
-        (self.tell)(TransportNotice::Step(text.as_ref()));
+        (self.report)(TransportNotice::Step(text.as_ref()));
     }
 
     /// Starts one message on its way. Requests do not wait for each other; what comes after a notification or an answer
@@ -275,7 +275,7 @@ impl Client {
             listener.abort();
         }
         if !older {
-            let _ = timeout(SETTLE, async { while tasks.join_next().await.is_some() {} }).await;
+            let _ = timeout(DRAIN_TIMEOUT, async { while tasks.join_next().await.is_some() {} }).await;
         }
         tasks.shutdown().await;
     }
@@ -343,7 +343,7 @@ impl Client {
         }
         self.step(format!("the server misses headers for {tool}; reading tools/list, then trying again"));
         let mut cursor = String::new();
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let message = format!(
                 r#"{{"jsonrpc":"2.0","id":{OWN_ID},"method":"tools/list","params":{{{cursor}"_meta":{meta}}}}}"#
             );
@@ -371,7 +371,7 @@ impl Client {
         // After a probe that an older server refused, there is nothing to be done about that.
         let goes_on = call.method == "server/discover" && failure.may_be_older();
         if let Some(advice) = failure.advice.as_ref().filter(|_| !goes_on) {
-            (self.tell)(TransportNotice::Advice(advice));
+            (self.report)(TransportNotice::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
         let Failure { reason, refusal, session_over, .. } = failure;
@@ -409,10 +409,11 @@ impl Client {
             ),
         };
         if is_refusal {
-            let told = format!("the server answered {} with {}", call.method, Refusal::read(status, &headers, &body));
+            let reported =
+                format!("the server answered {} with {}", call.method, Refusal::read(status, &headers, &body));
             // A POST carries one request: the error that comes back is its answer, even where it names another one.
             let refusal = envelope.error_code().is_some().then_some(body);
-            return Err(Failure { refusal, ..Failure::new(told) });
+            return Err(Failure { refusal, ..Failure::new(reported) });
         }
         match self.take(body, Some(call)).await {
             true => Ok(()),
@@ -429,8 +430,9 @@ impl Client {
             if envelope.kind == MessageKind::Error && envelope.error_code().is_none() && call.is_answered_by(&envelope)
             {
                 let words = in_words(&message);
-                let told = format!("the server answered {} with an error that breaks JSON-RPC: {words}", call.method);
-                self.give_up(call, Failure::new(told)).await;
+                let reported =
+                    format!("the server answered {} with an error that breaks JSON-RPC: {words}", call.method);
+                self.give_up(call, Failure::new(reported)).await;
                 return true;
             }
         }
@@ -477,29 +479,29 @@ impl Client {
         let mut answered = false;
         loop {
             let before = place.last.clone();
-            let end = self.hear(answer.events(self.limit), call, &mut place, &mut answered).await;
+            let end = self.receive(answer.events(self.limit), call, &mut place, &mut answered).await;
             if answered {
                 return Ok(());
             }
-            let told = match call {
+            let reported = match call {
                 Some(call) => format!("the stream {end} before the answer to {}", call.method),
                 None => format!("the GET stream {end}"),
             };
             if matches!(end, NoEvent::TooLarge(_)) {
-                return Err(Failure::new(told));
+                return Err(Failure::new(reported));
             }
             let Some(last) = place.last.clone().filter(|_| !call.is_some_and(|call| call.is_modern)) else {
-                return Err(Failure::new(told));
+                return Err(Failure::new(reported));
             };
             if place.last != before {
                 fruitless = 0;
             }
-            answer = self.resume(&told, &last, place.retry.unwrap_or(RETRY), &mut fruitless).await?;
+            answer = self.resume(&reported, &last, place.retry.unwrap_or(RETRY), &mut fruitless).await?;
         }
     }
 
     /// Passes on the messages of a stream, and tells how it ended.
-    async fn hear(
+    async fn receive(
         &self,
         mut events: Events,
         call: Option<&Call>,
@@ -528,13 +530,19 @@ impl Client {
     }
 
     /// Goes on with a stream behind this event (2025-03-26 to 2025-11-25, resumability).
-    async fn resume(&self, told: &str, last: &str, retry: Duration, fruitless: &mut u32) -> Result<Answer, Failure> {
+    async fn resume(
+        &self,
+        reported: &str,
+        last: &str,
+        retry: Duration,
+        fruitless: &mut u32,
+    ) -> Result<Answer, Failure> {
         loop {
             *fruitless += 1;
-            if *fruitless > MOST_ATTEMPTS {
-                return Err(Failure::new(format!("{told}; {MOST_ATTEMPTS} attempts to resume it brought nothing")));
+            if *fruitless > MAX_ATTEMPTS {
+                return Err(Failure::new(format!("{reported}; {MAX_ATTEMPTS} attempts to resume it brought nothing")));
             }
-            self.step(format!("{told}; resuming behind event {last} in {retry:?}"));
+            self.step(format!("{reported}; resuming behind event {last} in {retry:?}"));
             sleep(retry).await;
             let headers = self.state().headers();
             match self.get(Some(last)).await {
@@ -542,7 +550,7 @@ impl Client {
                 Ok(answer) => {
                     let refused = self.refused(answer, "the GET that resumes it", &headers).await;
                     // Its request was taken once; to send it again would do it twice.
-                    let reason = format!("{told}; {}", refused.reason);
+                    let reason = format!("{reported}; {}", refused.reason);
                     return Err(Failure { reason, session_over: false, ..refused });
                 }
                 Err(error) => self.step(error.to_string()),
@@ -589,7 +597,7 @@ impl Client {
             Ok(answer) => self.refused(answer, &call.method, &call.headers).await,
             Err(error) => error.into(),
         };
-        (self.tell)(TransportNotice::Trouble(&failure.reason));
+        (self.report)(TransportNotice::Trouble(&failure.reason));
         if let Some(refusal) = failure.refusal {
             // Words of the server's own, to a message that names no request.
             let lost = Undelivered { reason: failure.reason, refusal: Some(refusal), ..Undelivered::default() };
@@ -636,10 +644,10 @@ impl Client {
             }
             state.headers()
         };
-        match timeout(FAREWELL, self.endpoint.ask(Method::DELETE, &headers, None)).await {
+        match timeout(DELETE_TIMEOUT, self.endpoint.ask(Method::DELETE, &headers, None)).await {
             Ok(Ok(answer)) => self.step(format!("DELETE → {}", answer.status())),
             Ok(Err(error)) => self.step(error.to_string()),
-            Err(_) => self.step(format!("no answer to DELETE within {FAREWELL:?}")),
+            Err(_) => self.step(format!("no answer to DELETE within {DELETE_TIMEOUT:?}")),
         }
     }
 }

@@ -47,7 +47,7 @@ type Socket<S> = WebSocketStream<S>;
 const PROTOCOL: &str = "mcp";
 
 /// How many bytes of answers to pings may wait before the peer has to take them, and how long it may take for that.
-const MOST_PONGS: usize = 64 << 10;
+const MAX_PONGS: usize = 64 << 10;
 const PONGS_TAKEN: Duration = Duration::from_secs(5);
 
 /// How long the opening of a connection may take, and its closing.
@@ -57,29 +57,29 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// Connects to a server at a `ws(s)` URL.
 pub async fn connect(
     remote: &Remote,
-    tell: NoticeCallback,
-    onlooker: Option<MessageObserver>,
+    report: NoticeCallback,
+    observer: Option<MessageObserver>,
 ) -> Result<Link, HttpError> {
     let socket = match open(remote, true).await? {
         Some(socket) => socket,
         None => {
-            tell(TransportNotice::Step("the server does not know the sub-protocol mcp; connecting without one"));
+            report(TransportNotice::Step("the server does not know the sub-protocol mcp; connecting without one"));
             open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
         }
     };
     let bounds = Bounds { why: IntakeLimits::of_server(remote.limit).exceeded(), meter: Meter::default() };
-    Ok(carry(socket, bounds, tell, onlooker.unwrap_or_else(|| Arc::new(|_, _| {}))))
+    Ok(carry(socket, bounds, report, observer.unwrap_or_else(|| Arc::new(|_, _| {}))))
 }
 
-fn carry(socket: Socket<impl Bytes>, bounds: Bounds, tell: NoticeCallback, onlooker: MessageObserver) -> Link {
+fn carry(socket: Socket<impl Bytes>, bounds: Bounds, report: NoticeCallback, observer: MessageObserver) -> Link {
     let (link, Served { outgoing, incoming }) = Link::served();
     let (sink, stream) = socket.split();
     let sink = Arc::new(Mutex::new(sink));
-    let reader = Reader { stream, sink: Arc::clone(&sink), owed: 0, bounds, tell, onlooker: Arc::clone(&onlooker) };
+    let reader = Reader { stream, sink: Arc::clone(&sink), owed: 0, bounds, report, observer: Arc::clone(&observer) };
     tokio::spawn(async move {
         let reading = reader.read(incoming);
         tokio::pin!(reading);
-        let writing = write(&sink, outgoing, onlooker);
+        let writing = write(&sink, outgoing, observer);
         tokio::pin!(writing);
         let is_usable = tokio::select! {
             () = writing.as_mut() => {
@@ -225,18 +225,18 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
 fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
     let body = response.body().as_deref().unwrap_or_default();
     let refusal = Refusal::read(response.status(), response.headers(), body);
-    let told = format!("the server answered the WebSocket's opening with {refusal}");
+    let reported = format!("the server answered the WebSocket's opening with {refusal}");
     match response.status() {
-        StatusCode::UNAUTHORIZED => HttpError::Token(told),
-        _ => HttpError::NoWebSocket(told),
+        StatusCode::UNAUTHORIZED => HttpError::Token(reported),
+        _ => HttpError::NoWebSocket(reported),
     }
 }
 
 type Sink<S> = Arc<Mutex<SplitSink<Socket<S>, Message>>>;
 
-async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooker: MessageObserver) {
+async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, observer: MessageObserver) {
     while let Some(message) = outgoing.recv().await {
-        onlooker(Direction::ClientToServer, Some(&message));
+        observer(Direction::ClientToServer, Some(&message));
         let frame = match String::from_utf8(message) {
             Ok(text) => Message::text(text),
             Err(error) => Message::binary(error.into_bytes()),
@@ -245,7 +245,7 @@ async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, onlooke
             break;
         }
     }
-    onlooker(Direction::ClientToServer, None);
+    observer(Direction::ClientToServer, None);
     let _ = timeout(CLOSING, async { sink.lock().await.close().await }).await;
 }
 
@@ -263,8 +263,8 @@ struct Reader<S> {
     /// How many bytes of such answers may still be on their way.
     owed: usize,
     bounds: Bounds,
-    tell: NoticeCallback,
-    onlooker: MessageObserver,
+    report: NoticeCallback,
+    observer: MessageObserver,
 }
 
 impl<S: Bytes> Reader<S> {
@@ -287,8 +287,8 @@ impl<S: Bytes> Reader<S> {
                     failed = Some(format!("the peer sends pings and has read none of the answers for {PONGS_TAKEN:?}"));
                     break None;
                 }
-                Some(Ok(Message::Pong(told))) => {
-                    self.bounds.meter.forget(told.len());
+                Some(Ok(Message::Pong(reported))) => {
+                    self.bounds.meter.forget(reported.len());
                     continue;
                 }
                 Some(Ok(Message::Frame(_))) => continue,
@@ -300,15 +300,15 @@ impl<S: Bytes> Reader<S> {
                 Some(Err(error)) => break Some(format!("the WebSocket broke: {}", error_chain(&error))),
             };
             self.bounds.meter.clear();
-            (self.onlooker)(Direction::ServerToClient, Some(&message));
+            (self.observer)(Direction::ServerToClient, Some(&message));
             if incoming.send(Incoming::Message(message.into())).await.is_err() {
                 return true;
             }
         };
         if let Some(ended) = ended {
-            (self.tell)(TransportNotice::Advice(&ended));
+            (self.report)(TransportNotice::Advice(&ended));
         }
-        (self.onlooker)(Direction::ServerToClient, None);
+        (self.observer)(Direction::ServerToClient, None);
         let is_usable = failed.is_none();
         let _ = incoming.send(failed.map_or(Incoming::Closed, Incoming::Failed)).await;
         is_usable
@@ -319,7 +319,7 @@ impl<S: Bytes> Reader<S> {
     async fn owe(&mut self, bytes: usize) -> bool {
         const HEAD: usize = 14;
         self.owed += bytes + HEAD;
-        if self.owed <= MOST_PONGS {
+        if self.owed <= MAX_PONGS {
             return true;
         }
         self.owed = 0;

@@ -39,10 +39,10 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const LAST_EVENT: &str = "last-event-id";
 /// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
-const MOST_SESSIONS: usize = 100;
+const MAX_SESSIONS: usize = 100;
 
 /// How many bytes may be kept of all sessions together, and wait for their clients (32 MiB).
-const MOST_BACKLOG: usize = 32 << 20;
+const MAX_BACKLOG: usize = 32 << 20;
 
 /// How long an answer is waited for before a stream is begun for it, to which its client can come back.
 const PROMPT: Duration = Duration::from_millis(200);
@@ -72,8 +72,8 @@ pub trait Backend: Send + Sync {
         let _ = (stream, message);
     }
     /// Something was lost on the way to a session's client, in words.
-    fn lost(&self, stream: u32, told: &str) {
-        let _ = (stream, told);
+    fn lost(&self, stream: u32, reported: &str) {
+        let _ = (stream, reported);
     }
     /// A session's connection failed, for this reason.
     fn failed(&self, stream: u32, why: &str) {
@@ -120,7 +120,7 @@ impl Gateway {
             access,
             limit,
             budget: Budget::new(limit),
-            backlog: Budget::of_bytes(MOST_BACKLOG),
+            backlog: Budget::of_bytes(MAX_BACKLOG),
             streams: AtomicU32::new(0),
             sessions: Mutex::default(),
             shared: Mutex::default(),
@@ -235,7 +235,7 @@ impl Gateway {
                 let mut intake = self.intake();
                 let _arriving = self.session(&head.headers).ok().map(|session| session.awaits_body());
                 let body = request_body::read(body, &mut intake).await;
-                let mut message = body.map_err(|fault| plain(fault.status(), &fault.told(&intake)))?;
+                let mut message = body.map_err(|fault| plain(fault.status(), &fault.reported(&intake)))?;
                 // A line is what the other side reads.
                 message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
                 if head.uri.path() == MESSAGES {
@@ -361,7 +361,7 @@ impl Gateway {
         if let Some(free) = shared.iter().find(|session| session.has_room_for(message)) {
             return Ok(Arc::clone(free));
         }
-        if shared.len() >= MOST_SESSIONS {
+        if shared.len() >= MAX_SESSIONS {
             return Err(full_up());
         }
         let session = self.open(String::new())?;
@@ -372,7 +372,7 @@ impl Gateway {
     fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refusal> {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| !session.is_closed());
-        if !id.is_empty() && sessions.len() >= MOST_SESSIONS {
+        if !id.is_empty() && sessions.len() >= MAX_SESSIONS {
             // Few clients say when they are done. Who waits for something, or listens, is not done.
             let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
             let (_, longest) = idle.min().ok_or_else(full_up)?;
@@ -412,7 +412,7 @@ impl Drop for Newborn<'_> {
 }
 
 fn full_up() -> Refusal {
-    let reason = format!("{MOST_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    let reason = format!("{MAX_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
     plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
 }
 

@@ -70,7 +70,7 @@ async fn answer(
         Err(BodyFault::TooLong) => {
             refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} B", most.bytes()))
         }
-        Err(fault) => refuse(fault.status(), &fault.told(&intake)),
+        Err(fault) => refuse(fault.status(), &fault.reported(&intake)),
         Ok(body) => take(Post { path: head.uri.path().to_owned(), body: body.into() }).await,
     }
 }

@@ -5,7 +5,7 @@ use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
 use super::upstream::Upstream;
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ExchangeEvent, HEAD_LIMIT, HttpClient, HttpError, MOST_HEADERS, SharedObserver, empty,
+    Body, BodyError, BodyFilter, ExchangeEvent, HEAD_LIMIT, HttpClient, HttpError, MAX_HEADERS, SharedObserver, empty,
     full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 /// How long the rest of a request is read that cannot be sent on.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many connections of clients are served at once: a head of each may wait in memory.
-const MOST_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 512;
 /// How long a client may take for a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -151,8 +151,9 @@ impl Proxy {
             return Response::from_parts(head, empty());
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
-        let sluice = is_open.then(|| self.watch.sluice(passage.exchange, Direction::ServerToClient)).flatten();
-        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, sluice);
+        let body_filter =
+            is_open.then(|| self.watch.body_filter(passage.exchange, Direction::ServerToClient)).flatten();
+        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter);
         passage.answered = true;
         Response::from_parts(head, body)
     }
@@ -215,7 +216,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
         match next().await {
@@ -259,7 +260,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(HEAD_LIMIT)
-        .max_headers(MOST_HEADERS)
+        .max_headers(MAX_HEADERS)
         .preserve_header_case(true)
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
@@ -354,10 +355,10 @@ impl Passage {
         response
     }
 
-    fn tee(&self, body: Incoming, direction: Direction, limit: u64, sluice: Option<Box<dyn BodyFilter>>) -> Body {
+    fn tee(&self, body: Incoming, direction: Direction, limit: u64, body_filter: Option<Box<dyn BodyFilter>>) -> Body {
         let watch = Arc::clone(&self.watch);
         let exchange = self.exchange;
-        let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, sluice };
+        let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, body_filter };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -383,7 +384,7 @@ struct Tee {
     limit: u64,
     ended: bool,
     /// What has a say in what goes on.
-    sluice: Option<Box<dyn BodyFilter>>,
+    body_filter: Option<Box<dyn BodyFilter>>,
 }
 
 impl Tee {
@@ -425,8 +426,8 @@ impl hyper::body::Body for Tee {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         loop {
-            if let Some(sluice) = &mut self.sluice
-                && let Poll::Ready(block) = sluice.poll_insert(context)
+            if let Some(body_filter) = &mut self.body_filter
+                && let Poll::Ready(block) = body_filter.poll_insert(context)
             {
                 return Poll::Ready(Some(Ok(Frame::data(block))));
             }
@@ -434,7 +435,7 @@ impl hyper::body::Body for Tee {
             let passed = match polled {
                 None => {
                     self.end(None);
-                    let held = self.sluice.take().map(|mut sluice| sluice.finish()).unwrap_or_default();
+                    let held = self.body_filter.take().map(|mut body_filter| body_filter.finish()).unwrap_or_default();
                     return Poll::Ready((!held.is_empty()).then(|| Ok(Frame::data(held))));
                 }
                 Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
@@ -449,8 +450,8 @@ impl hyper::body::Body for Tee {
             } else if self.body.is_end_stream() {
                 self.end(None);
             }
-            let Some(sluice) = &mut self.sluice else { return Poll::Ready(Some(passed)) };
-            match passed.map(|frame| frame.into_data().map(|bytes| sluice.pass(bytes))) {
+            let Some(body_filter) = &mut self.body_filter else { return Poll::Ready(Some(passed)) };
+            match passed.map(|frame| frame.into_data().map(|bytes| body_filter.pass(bytes))) {
                 Ok(Ok(bytes)) if bytes.is_empty() => {}
                 Ok(Ok(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 Ok(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
@@ -460,12 +461,12 @@ impl hyper::body::Body for Tee {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.sluice.is_none() && self.body.is_end_stream()
+        self.body_filter.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
         // What is put in comes on top, what is taken out is missing.
-        if self.sluice.is_some() { SizeHint::default() } else { self.body.size_hint() }
+        if self.body_filter.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }
 
@@ -504,17 +505,17 @@ async fn carry(
     direction: Direction,
     passage: &Passage,
 ) -> Option<String> {
-    let mut sluice = passage.watch.sluice(passage.exchange, direction);
+    let mut body_filter = passage.watch.body_filter(passage.exchange, direction);
     let mut chunk = vec![0u8; 16 << 10];
     let broke = loop {
         let passed = tokio::select! {
-            inserted = inserted(&mut sluice) => inserted,
+            inserted = inserted(&mut body_filter) => inserted,
             got = from.read(&mut chunk) => match got {
                 Ok(0) => break None,
                 Ok(got) => {
                     passage.see(seen(direction, &chunk[..got]));
-                    match &mut sluice {
-                        Some(sluice) => sluice.pass(Bytes::copy_from_slice(&chunk[..got])),
+                    match &mut body_filter {
+                        Some(body_filter) => body_filter.pass(Bytes::copy_from_slice(&chunk[..got])),
                         None => Bytes::copy_from_slice(&chunk[..got]),
                     }
                 }
@@ -525,17 +526,17 @@ async fn carry(
             break Some(error.to_string());
         }
     };
-    if let Some(mut sluice) = sluice {
-        let _ = to.write_all(&sluice.finish()).await;
+    if let Some(mut body_filter) = body_filter {
+        let _ = to.write_all(&body_filter.finish()).await;
     }
     let _ = to.shutdown().await;
     broke
 }
 
 /// What is put in next.
-async fn inserted(sluice: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
-    match sluice {
-        Some(sluice) => std::future::poll_fn(|context| sluice.poll_insert(context)).await,
+async fn inserted(body_filter: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
+    match body_filter {
+        Some(body_filter) => std::future::poll_fn(|context| body_filter.poll_insert(context)).await,
         None => std::future::pending().await,
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long a body may take, whatever its length.
-const PATIENCE: Duration = Duration::from_secs(30);
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// How many bytes of it give it one second more (16 KiB).
 const BYTES_A_SECOND: u32 = 16 << 10;
 
@@ -39,13 +39,13 @@ impl BodyFault {
     }
 
     /// The same in words.
-    pub fn told(&self, intake: &IntakeLimits) -> String {
+    pub fn reported(&self, intake: &IntakeLimits) -> String {
         match self {
             Self::TooLong => intake.exceeded(),
             Self::Spent => BudgetPermit::SPENT.to_owned(),
             Self::Stalled => format!(
                 "the body comes too slowly: it has {} seconds, and one more for each {} KiB",
-                PATIENCE.as_secs(),
+                GRACE_PERIOD.as_secs(),
                 BYTES_A_SECOND >> 10
             ),
             Self::Broken(why) => format!("the body cannot be read: {why}"),
@@ -67,7 +67,7 @@ where
     }
     loop {
         let earned = Duration::from_secs(all.len() as u64 / u64::from(BYTES_A_SECOND));
-        let frame = timeout_at(began + PATIENCE + earned, body.frame()).await.map_err(|_| BodyFault::Stalled)?;
+        let frame = timeout_at(began + GRACE_PERIOD + earned, body.frame()).await.map_err(|_| BodyFault::Stalled)?;
         let Some(frame) = frame else { return Ok(all) };
         let frame = frame.map_err(|error| BodyFault::Broken(error_chain(&error)))?;
         let Some(bytes) = frame.data_ref() else { continue };
@@ -114,8 +114,8 @@ mod tests {
         let stuck = StreamBody::new(iter(vec![chunk(1)]).chain(pending()));
         let began = Instant::now();
         let fault = read(stuck, &mut intake()).await.expect_err("stalled");
-        assert_eq!((fault.status(), began.elapsed()), (StatusCode::REQUEST_TIMEOUT, PATIENCE));
-        assert!(fault.told(&intake()).contains("30 seconds"), "{}", fault.told(&intake()));
+        assert_eq!((fault.status(), began.elapsed()), (StatusCode::REQUEST_TIMEOUT, GRACE_PERIOD));
+        assert!(fault.reported(&intake()).contains("30 seconds"), "{}", fault.reported(&intake()));
         // A byte now and then is no progress.
         let dripping = StreamBody::new(Box::pin(unfold((), |()| async {
             tokio::time::sleep(Duration::from_secs(20)).await;

@@ -22,22 +22,22 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a Unix socket.
-pub async fn connect_unix(path: &Path, limit: MessageLimit, onlooker: Option<ByteObserver>) -> Result<Link, HttpError> {
+pub async fn connect_unix(path: &Path, limit: MessageLimit, observer: Option<ByteObserver>) -> Result<Link, HttpError> {
     let place = format!("unix:{}", path.display());
     let stream = connected(&place, UnixStream::connect(path)).await?;
-    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), onlooker))
+    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), observer))
 }
 
 /// Connects to `HOST:PORT`.
 pub async fn connect_tcp(
     address: &str,
     limit: MessageLimit,
-    onlooker: Option<ByteObserver>,
+    observer: Option<ByteObserver>,
 ) -> Result<Link, HttpError> {
     let place = format!("tcp:{address}");
     let stream = connected(&place, TcpStream::connect(address)).await?;
     let _ = stream.set_nodelay(true);
-    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), onlooker))
+    Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), observer))
 }
 
 async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S>>) -> Result<S, HttpError> {
@@ -55,12 +55,12 @@ async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S
 pub(crate) fn carry(
     (from, to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
     intake: IntakeLimits,
-    onlooker: Option<ByteObserver>,
+    observer: Option<ByteObserver>,
 ) -> Link {
-    let onlooker = onlooker.unwrap_or_else(|| Arc::new(|_, _| {}));
+    let observer = observer.unwrap_or_else(|| Arc::new(|_, _| {}));
     let (link, Served { outgoing, incoming }) = Link::served();
-    tokio::spawn(write_lines(to, outgoing, Arc::clone(&onlooker)));
-    tokio::spawn(read_lines(from, incoming, intake, onlooker, None));
+    tokio::spawn(write_lines(to, outgoing, Arc::clone(&observer)));
+    tokio::spawn(read_lines(from, incoming, intake, observer, None));
     link
 }
 
@@ -68,17 +68,17 @@ pub(crate) fn carry(
 pub(crate) async fn write_lines(
     mut to: impl AsyncWrite + Unpin,
     mut outgoing: Receiver<Vec<u8>>,
-    onlooker: ByteObserver,
+    observer: ByteObserver,
 ) {
     while let Some(mut message) = outgoing.recv().await {
         message.push(b'\n');
-        onlooker(Pipe::Stdin, Some(&message));
+        observer(Pipe::Stdin, Some(&message));
         if to.write_all(&message).await.is_err() {
             break;
         }
     }
     let _ = to.shutdown().await;
-    onlooker(Pipe::Stdin, None);
+    observer(Pipe::Stdin, None);
 }
 
 /// Passes each line that comes in on as a message; at the end, waits a while for `said`. A message that is too long ends
@@ -87,7 +87,7 @@ pub(crate) async fn read_lines(
     mut from: impl AsyncRead + Unpin,
     incoming: Sender<Incoming>,
     mut intake: IntakeLimits,
-    onlooker: ByteObserver,
+    observer: ByteObserver,
     said: Option<JoinHandle<()>>,
 ) {
     let mut lines = Messages::within(intake.limit.bytes());
@@ -101,10 +101,10 @@ pub(crate) async fn read_lines(
         };
         let keep = |message| messages.push(message);
         let taken = if got == 0 {
-            onlooker(Pipe::Stdout, None);
+            observer(Pipe::Stdout, None);
             lines.finish(keep)
         } else {
-            onlooker(Pipe::Stdout, Some(&chunk[..got]));
+            observer(Pipe::Stdout, Some(&chunk[..got]));
             lines.push(&chunk[..got], keep)
         };
         for message in messages.drain(..) {
@@ -120,7 +120,7 @@ pub(crate) async fn read_lines(
             continue;
         }
         if failed.is_some() {
-            onlooker(Pipe::Stdout, None);
+            observer(Pipe::Stdout, None);
         }
         drop(lines);
         if let Some(said) = said.filter(|_| failed.is_none()) {

@@ -38,20 +38,20 @@ pub struct StdioServer {
 }
 
 /// Starts a server. Must be called within a tokio runtime.
-pub fn spawn(command: &ServerCommand, onlooker: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
+pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
     let intake = IntakeLimits::of_server(command.limit);
     let mut command = Command::from(command.prepare()?);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
-    let onlooker = onlooker.unwrap_or_else(|| Arc::new(|_, _| {}));
+    let observer = observer.unwrap_or_else(|| Arc::new(|_, _| {}));
     let (link, Served { outgoing, incoming }) = Link::served();
     if let Some(stdin) = child.stdin.take() {
-        tokio::spawn(write_lines(stdin, outgoing, Arc::clone(&onlooker)));
+        tokio::spawn(write_lines(stdin, outgoing, Arc::clone(&observer)));
     }
     let stderr = child.stderr.take();
-    let said = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&onlooker))));
+    let said = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&observer))));
     if let Some(stdout) = child.stdout.take() {
-        tokio::spawn(read_lines(stdout, incoming, intake, onlooker, said));
+        tokio::spawn(read_lines(stdout, incoming, intake, observer, said));
     }
     Ok((link, StdioServer { child }))
 }
@@ -99,11 +99,11 @@ impl StdioServer {
     /// Waits for the server's end once its input is closed; asks it to end, then ends it, where it takes too long
     /// (X17: some servers stay alive at the end of input).
     pub async fn end(self) -> Option<ExitStatus> {
-        self.end_told().await.0
+        self.end_reported().await.0
     }
 
     /// The same, and whether it had to be asked or ended: then a signal that its status tells of was ours.
-    pub async fn end_told(mut self) -> (Option<ExitStatus>, bool) {
+    pub async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
         match timeout(GRACE, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
             Err(_) => (self.hurry().await, true),
@@ -122,13 +122,13 @@ impl StdioServer {
     }
 }
 
-async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, onlooker: ByteObserver) {
+async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, observer: ByteObserver) {
     let mut chunk = vec![0u8; 16 << 10];
     loop {
         match stderr.read(&mut chunk).await {
-            Ok(0) | Err(_) => return onlooker(Pipe::Stderr, None),
+            Ok(0) | Err(_) => return observer(Pipe::Stderr, None),
             Ok(got) => {
-                onlooker(Pipe::Stderr, Some(&chunk[..got]));
+                observer(Pipe::Stderr, Some(&chunk[..got]));
                 let _ = incoming.send(Incoming::Stderr(chunk[..got].to_vec())).await;
             }
         }

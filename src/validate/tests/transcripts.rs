@@ -14,7 +14,7 @@ fn transcripts() -> Option<PathBuf> {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn tell(text: &str) {
+fn print(text: &str) {
     eprintln!("{text}");
 }
 
@@ -75,7 +75,7 @@ fn errors(report: &Report) -> Vec<&Finding> {
 
 #[test]
 fn stock_servers_have_no_errors() {
-    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    let Some(directory) = transcripts() else { return print("skipped: no transcripts beside the crate") };
     for name in ["everything-2025-11-25", "filesystem-2025-11-25", "time-2025-11-25"] {
         let report = check(&directory, name);
         assert!(report.messages() > 4, "{name}");
@@ -94,7 +94,7 @@ fn stock_servers_have_no_errors() {
 
 #[test]
 fn known_faults_of_real_peers_are_found() {
-    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    let Some(directory) = transcripts() else { return print("skipped: no transcripts beside the crate") };
     for (name, faults) in [
         (
             "mcpl-heartbeat-0.1.3",
@@ -153,6 +153,6 @@ fn print_all() {
         let report = check(&directory, &name);
         let palette = crate::render::style::Palette::plain();
         crate::render::findings::text(&report, 120, &palette, &mut out).expect("written");
-        tell(&format!("===== {name}\n{out}"));
+        print(&format!("===== {name}\n{out}"));
     }
 }

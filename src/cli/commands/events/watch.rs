@@ -303,7 +303,7 @@ impl ActiveSubscription<'_> {
             let next = until.into_iter().chain(self.may_vanish.then_some(pulse)).min();
             let output = tokio::select! {
                 output = self.connection.runner.next(next) => output,
-                message = heard(&mut self.followed) => {
+                message = received(&mut self.followed) => {
                     self.inbox.extend(news(&message));
                     continue;
                 }
@@ -440,7 +440,7 @@ impl ActiveSubscription<'_> {
 }
 
 /// The next message of a session's; for ever nothing where none is followed.
-async fn heard(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     match followed {
         Some(followed) => match followed.recv().await {
             Some(message) => message,
@@ -463,10 +463,10 @@ fn take(output: &Output, inbox: &mut VecDeque<(String, SubscriptionEvent)>, cont
     match output {
         Output::Notification { message } => match news(message) {
             Some(one) => inbox.push_back(one),
-            None => client_session::tell(output, context),
+            None => client_session::report(output, context),
         },
         Output::Renewing { reason } => inbox.push_back((String::new(), SubscriptionEvent::Forgotten(reason.clone()))),
-        _ => client_session::tell(output, context),
+        _ => client_session::report(output, context),
     }
 }
 

@@ -95,7 +95,7 @@ fn as_server(
 ) -> Result<(), CommandError> {
     let fire = emission.fired(0)?;
     let mut config = ways.common.config();
-    config.settings.extend(emission.settings().map(|(room, settings)| (room.to_owned(), settings)));
+    config.settings.extend(emission.settings().map(|(proposal, settings)| (proposal.to_owned(), settings)));
     let (mut on_signal, mut wanted) = (Vec::new(), None);
     if ways.on_signal {
         on_signal.push(fire);
@@ -139,7 +139,7 @@ fn into_session(
     tally: &mut Tally,
     context: &Context,
 ) -> Result<(), CommandError> {
-    let (since, mut told) = (Instant::now(), Vec::new());
+    let (since, mut reported) = (Instant::now(), Vec::new());
     let mut due = Some(Duration::ZERO);
     while let Some(at) = due {
         std::thread::sleep(at.saturating_sub(since.elapsed()));
@@ -148,20 +148,20 @@ fn into_session(
         if session.text("role") == Some("serve") {
             let mut watch = AnswerWatcher::new(emission.method());
             let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
-            let (patience, fired_at) = (ways.common.answer_timeout(), Instant::now());
-            let told = live::fire(session, &fired, patience, |fact| {
+            let (grace_period, fired_at) = (ways.common.answer_timeout(), Instant::now());
+            let reported = live::fire(session, &fired, grace_period, |fact| {
                 if watch.settles(fact) {
                     outcome = Some(fact.clone());
                 }
             });
-            match told {
+            match reported {
                 // The server may wait longer for the answer than its user does.
                 Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
                     let (id, method) = (watch.open.iter().next(), emission.method());
                     let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
                     outcome = Some(json!({"report": "unanswered", "id": id, "method": method, "after_us": after}));
                 }
-                told => told?,
+                reported => reported?,
             }
         } else {
             outcome = beside(emission, session, done, &ways.common, context)?;
@@ -174,8 +174,8 @@ fn into_session(
             context.printer.line(&shown)?;
             context.printer.flush().map_err(CommandError::output)?;
             take(emission, &fact, tally, context);
-            told.push(fact);
-            ways.common.write_facts(&told)?;
+            reported.push(fact);
+            ways.common.write_facts(&reported)?;
         } else {
             tally.lose(1);
         }
@@ -198,7 +198,7 @@ fn beside(
     let declared = Declared { client: opening.client_capabilities, server, ..Declared::default() };
     let (fired, settings) = emission.beside(&declared, done)?;
     let mut config = common.config();
-    config.settings.extend(settings.map(|(room, settings)| (room.to_owned(), settings)));
+    config.settings.extend(settings.map(|(proposal, settings)| (proposal.to_owned(), settings)));
     let timeout = config.answer_deadline;
     let mut stand_in = StandIn::new(config, emission.method());
     let (message, mut settled) = stand_in.take(|server| server.fire(Duration::ZERO, &fired));
@@ -208,12 +208,12 @@ fn beside(
     let id = format!("{}1", live::id_prefix());
     let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
     let own_id: Option<Value> = own_id.map(|id| serde_json::from_str(&id).unwrap_or_default());
-    let hear = |earlier: &[u8]| {
+    let receive = |earlier: &[u8]| {
         let (Some(own_id), Ok(mut earlier)) = (&own_id, serde_json::from_slice::<Value>(earlier)) else { return };
         earlier["params"]["requestId"] = own_id.clone();
         stand_in.take(|server| server.receive(Duration::ZERO, earlier.to_string().as_bytes()));
     };
-    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout, hear) {
+    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout, receive) {
         Err(error) if error.kind == ErrorKind::Timeout => None,
         answer => answer?,
     };

@@ -124,20 +124,25 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let mut due = Some(Duration::ZERO);
         while let Some(at) = due {
             while let Some(output) = connection.runner.next(Some(at)).await {
-                client_session::tell(&output, context);
+                client_session::report(&output, context);
             }
             let began = connection.runner.now();
             let fired = fire(&mut connection, &declarations, &event, args, context).await;
             let latency = connection.runner.now().saturating_sub(began);
-            let told = to_json(args, &handshake, &declarations, &fired);
+            let reported = to_json(args, &handshake, &declarations, &fired);
             match args.format {
-                Format::Json => context.printer.json(&told)?,
+                Format::Json => context.printer.json(&reported)?,
                 Format::Human => print(&handshake, &declarations, &fired, context)?,
             }
             context.printer.flush().map_err(CommandError::output)?;
             let failed = fired.iter().any(|one| one.fires && one.outcome.is_err() && !args.no_call);
             let is_clean = !failed && fired.iter().any(|one| one.fires);
-            tally.take(&told, Ok(if is_clean { Outcome::Clean } else { Outcome::Findings }), Some(latency), context);
+            tally.take(
+                &reported,
+                Ok(if is_clean { Outcome::Clean } else { Outcome::Findings }),
+                Some(latency),
+                context,
+            );
             due = args.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
@@ -207,7 +212,7 @@ async fn call_tool(
 ) -> Result<String, String> {
     let params = Params::Value(json!({"name": name, "arguments": arguments}));
     let answer = connection
-        .request("tools/call", params, |output| client_session::tell(output, context))
+        .request("tools/call", params, |output| client_session::report(output, context))
         .await
         .map_err(|failure| failure.to_string())?;
     let envelope = Envelope::scan(&answer.message);

@@ -57,27 +57,27 @@ pub struct Asking {
     /// The path below the server's block; `true` on the way to it stands for all below.
     pub needs: &'static str,
     /// How long the server may take where the user does not say.
-    pub patience: Duration,
+    pub grace_period: Duration,
 }
 
 /// Where an answer has no time of its own (§10.6 has some for hooks).
-const PATIENCE: Duration = Duration::from_secs(30);
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// A hook before an inference (§10.6).
-pub static BEFORE: Asking = Asking { needs: "contextHooks.beforeInference", patience: Duration::from_secs(5) };
+pub static BEFORE: Asking = Asking { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
 /// A hook after one (§10.6).
-pub static AFTER: Asking = Asking { needs: "contextHooks.afterInference", patience: Duration::from_secs(10) };
+pub static AFTER: Asking = Asking { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
 /// Which sets are on (§6.7).
-pub static UPDATE: Asking = Asking { needs: "featureSets", patience: PATIENCE };
+pub static UPDATE: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Going back to a checkpoint (§8.5).
-pub static ROLLBACK: Asking = Asking { needs: "featureSets", patience: PATIENCE };
+pub static ROLLBACK: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Which channels there are (§14.3).
-pub static LIST: Asking = Asking { needs: "channels", patience: PATIENCE };
+pub static LIST: Asking = Asking { needs: "channels", grace_period: GRACE_PERIOD };
 /// Channels opened and closed.
-pub static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", patience: PATIENCE };
+pub static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
 /// Content for a channel.
-pub static PUBLISH: Asking = Asking { needs: "channels.publish", patience: PATIENCE };
+pub static PUBLISH: Asking = Asking { needs: "channels.publish", grace_period: GRACE_PERIOD };
 /// What goes out by a channel, for who observes it.
-pub static OBSERVE: Asking = Asking { needs: "channels.observe", patience: PATIENCE };
+pub static OBSERVE: Asking = Asking { needs: "channels.observe", grace_period: GRACE_PERIOD };
 
 /// Which sets are on, told once before anything else (§5.3).
 const SETS_UPDATE: &str = "featureSets/update";
@@ -114,22 +114,23 @@ pub fn run(
                 if asking.needs.starts_with("channels.") {
                     // What the server has registered by then comes before its answer.
                     let asked =
-                        connection.request(CHANNELS, json!({}), |output| client_session::tell(output, context)).await;
+                        connection.request(CHANNELS, json!({}), |output| client_session::report(output, context)).await;
                     asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
                 }
             }
             let mut due = Some((Duration::ZERO, first));
             while let Some((at, calls_now)) = due.take() {
                 while let Some(output) = connection.runner.next(Some(at)).await {
-                    client_session::tell(&output, context);
+                    client_session::report(&output, context);
                 }
                 let began = connection.runner.now();
-                let told = fire(&mut connection, &handshake, calls_now, asking, toward, context).await;
-                let told = told.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
-                show(&told, toward, context)?;
-                let latency = told["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
+                let reported = fire(&mut connection, &handshake, calls_now, asking, toward, context).await;
+                let reported =
+                    reported.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
+                show(&reported, toward, context)?;
+                let latency = reported["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
                 let latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                tally.take(&told, judge(&told, asking, toward), latency, context);
+                tally.take(&reported, judge(&reported, asking, toward), latency, context);
                 if let Some(at) = toward.repeating.next(tally.taken(), began) {
                     due = Some((at, calls(tally.taken(), &block)?));
                 }
@@ -169,31 +170,33 @@ async fn fire(
     toward: &Toward,
     context: &Context,
 ) -> Result<Value, Failure> {
-    let mut told = Value::Null;
+    let mut reported = Value::Null;
     for Call { method, form, params } in calls {
-        told = json!({"server": handshake.server_info["name"], "method": method, "params": params,
+        reported = json!({"server": handshake.server_info["name"], "method": method, "params": params,
             "outcome": "sent", "latency_ms": null});
         let odd = mcpl::DESCRIPTOR.schemas.check(&format!("{method}:params"), &params).unwrap_or_default();
-        for misfit in odd {
-            context.printer.note(&format!("sent, though it does not fit the proposal's schema: {misfit}"));
+        for violation in odd {
+            context.printer.note(&format!("sent, though it does not fit the proposal's schema: {violation}"));
         }
         if form == Form::Notification {
             connection.notify(method, params).await;
             continue;
         }
-        let patience = toward.deadline.unwrap_or(asking.patience);
-        match connection.request_within(patience, method, params, |output| client_session::tell(output, context)).await
+        let grace_period = toward.deadline.unwrap_or(asking.grace_period);
+        match connection
+            .request_within(grace_period, method, params, |output| client_session::report(output, context))
+            .await
         {
-            Ok(answer) => read(method, &answer, &mut told),
-            Err(Failure::TimedOut { .. }) => told["outcome"] = "unanswered".into(),
+            Ok(answer) => read(method, &answer, &mut reported),
+            Err(Failure::TimedOut { .. }) => reported["outcome"] = "unanswered".into(),
             Err(failure) => return Err(failure),
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// Reads an answer: what it says, what an error means, and where it differs from the proposal.
-fn read(method: &str, answer: &Answer, told: &mut Value) {
+fn read(method: &str, answer: &Answer, reported: &mut Value) {
     let envelope = Envelope::scan(&answer.message);
     let is_error = envelope.error.is_some();
     let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
@@ -202,27 +205,27 @@ fn read(method: &str, answer: &Answer, told: &mut Value) {
     if !is_error {
         mcpl::Mcpl.summarize(&spoken, &mut words);
     }
-    told["deviations"] = json!(proposals::deviations(method, is_error, &content));
-    told["latency_ms"] = json!(answer.latency.as_micros() as f64 / 1e3);
-    told["summary"] = words.into();
+    reported["deviations"] = json!(proposals::deviations(method, is_error, &content));
+    reported["latency_ms"] = json!(answer.latency.as_micros() as f64 / 1e3);
+    reported["summary"] = words.into();
     if is_error {
         let means = content["code"].as_i64().and_then(|code| proposals::error_name(method, code));
-        told["outcome"] = "refused".into();
-        told["error"] = json!({"code": content["code"], "means": means, "message": content["message"],
+        reported["outcome"] = "refused".into();
+        reported["error"] = json!({"code": content["code"], "means": means, "message": content["message"],
             "data": content["data"]});
     } else {
-        told["outcome"] = "answered".into();
-        told["result"] = content;
+        reported["outcome"] = "answered".into();
+        reported["result"] = content;
     }
 }
 
-fn judge(told: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, CommandError> {
-    let has_odd = told["deviations"].as_array().is_some_and(|odd| !odd.is_empty());
+fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, CommandError> {
+    let has_odd = reported["deviations"].as_array().is_some_and(|odd| !odd.is_empty());
     // What was asked for was not done, and the answer says so.
-    let is_undone = ["success", "delivered", "closed"].iter().any(|name| told["result"][name] == false);
-    match told["outcome"].as_str() {
+    let is_undone = ["success", "delivered", "closed"].iter().any(|name| reported["result"][name] == false);
+    match reported["outcome"].as_str() {
         Some("unanswered") => {
-            let after = toward.deadline.unwrap_or(asking.patience);
+            let after = toward.deadline.unwrap_or(asking.grace_period);
             let error = CommandError::new(ErrorKind::Timeout, format!("no answer within {after:?}"));
             Err(error.hint("give it longer with --deadline"))
         }
@@ -232,25 +235,28 @@ fn judge(told: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, Comm
     }
 }
 
-fn show(told: &Value, toward: &Toward, context: &Context) -> Result<(), CommandError> {
+fn show(reported: &Value, toward: &Toward, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
     if toward.format == Format::Json {
-        printer.json(told)?;
+        printer.json(reported)?;
         return printer.flush().map_err(CommandError::output);
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |text: String| printer.line(&visible_text(&text));
-    line(format!("sent    → {} {}", text(&told["method"]), told["params"]))?;
-    match told["outcome"].as_str() {
+    line(format!("sent    → {} {}", text(&reported["method"]), reported["params"]))?;
+    match reported["outcome"].as_str() {
         Some("answered") => {
-            let words = text(&told["summary"]);
-            line(format!("answer  ← {}", if words.is_empty() { told["result"].to_string() } else { words.clone() }))?;
+            let words = text(&reported["summary"]);
+            line(format!(
+                "answer  ← {}",
+                if words.is_empty() { reported["result"].to_string() } else { words.clone() }
+            ))?;
             if !words.is_empty() {
-                line(format!("          {}", told["result"]))?;
+                line(format!("          {}", reported["result"]))?;
             }
         }
         Some("refused") => {
-            let error = &told["error"];
+            let error = &reported["error"];
             let words = [error["code"].to_string(), text(&error["means"]), text(&error["message"])];
             let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
             let data = if error["data"].is_null() { String::new() } else { format!(" {}", error["data"]) };
@@ -259,10 +265,10 @@ fn show(told: &Value, toward: &Toward, context: &Context) -> Result<(), CommandE
         Some("unanswered") => line("answer  ← none".to_owned())?,
         _ => line("answer  none is asked for".to_owned())?,
     }
-    if let Some(milliseconds) = told["latency_ms"].as_f64() {
+    if let Some(milliseconds) = reported["latency_ms"].as_f64() {
         line(format!("time    {}", duration((milliseconds * 1e6) as i64)))?;
     }
-    for odd in told["deviations"].as_array().into_iter().flatten() {
+    for odd in reported["deviations"].as_array().into_iter().flatten() {
         line(format!("odd     {}", text(odd)))?;
     }
     printer.flush().map_err(CommandError::output)

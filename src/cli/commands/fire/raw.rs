@@ -233,13 +233,13 @@ async fn exchanges(
     tally: &mut Tally,
     context: &Context,
 ) -> Result<Option<Failure>, CommandError> {
-    if let Err(failure) = connection.ready(|output| client_session::tell(output, context)).await {
+    if let Err(failure) = connection.ready(|output| client_session::report(output, context)).await {
         return Ok(Some(failure));
     }
     let mut due = Some(Duration::ZERO);
     while let Some(at) = due {
         while let Some(output) = connection.runner.next(Some(at)).await {
-            client_session::tell(&output, context);
+            client_session::report(&output, context);
         }
         let began = connection.runner.now();
         let message = occurrence(message, tally.taken());
@@ -278,7 +278,7 @@ async fn exchange(
                 return Ok(Some(Answer { message, latency }));
             }
             Output::Failed { reason, .. } => return Err(Failure::Failed(reason)),
-            other => client_session::tell(&other, context),
+            other => client_session::report(&other, context),
         }
     }
     if runner.now() < until {
@@ -297,8 +297,8 @@ fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
 
 /// Counts one that got no answer in time.
 fn unanswered(sent: &[u8], error: CommandError, tally: &mut Tally, context: &Context) {
-    let told = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
-    tally.take(&told, Err(error), None, context);
+    let reported = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
+    tally.take(&reported, Err(error), None, context);
 }
 
 /// Prints one exchange and counts it.
@@ -316,11 +316,11 @@ fn print(
         Ok(raw) => json!(raw),
         Err(_) => text.into(),
     });
-    let told = json!({
+    let reported = json!({
         "sent": text(sent), "answer": parsed, "latency_ms": latency.map(millis),
     });
     match args.format {
-        Format::Json => printer.json(&told)?,
+        Format::Json => printer.json(&reported)?,
         Format::Human => {
             let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
             let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };
@@ -338,6 +338,6 @@ fn print(
     let failed = answer
         .map(|answer| Envelope::scan(&answer.message))
         .is_some_and(|answer| answer.error.is_some() || answer.tool_error);
-    tally.take(&told, Ok(if failed { Outcome::Findings } else { Outcome::Clean }), latency, context);
+    tally.take(&reported, Ok(if failed { Outcome::Findings } else { Outcome::Clean }), latency, context);
     Ok(())
 }

@@ -144,11 +144,11 @@ impl Emission for ReminderArgs {
     }
 
     fn for_people(&self, fact: &Value) -> String {
-        let told = if fact["report"] == "sent" {
+        let reported = if fact["report"] == "sent" {
             format!("sent    ← {} {}", self.method(), fact["reminder"])
         } else {
             format!("sent    ← nothing: {}", fact["reason"])
         };
-        visible_text(&told)
+        visible_text(&reported)
     }
 }

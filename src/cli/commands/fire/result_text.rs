@@ -14,19 +14,19 @@ pub fn of(method: &str, fact: &Value) -> String {
     let text = |name: &str| fact[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
     let sent = if fact["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
-    let mut told = format!("sent    ← {}", visible_text(sent.trim_end()));
+    let mut reported = format!("sent    ← {}", visible_text(sent.trim_end()));
     if fact["report"] != "sent" {
         let late = if fact["late"] == true { " (late)" } else { "" };
-        told.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(fact))));
+        reported.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(fact))));
     }
     let took = fact["latency_us"].as_i64().or_else(|| fact["after_us"].as_i64());
     if let Some(took) = took {
-        told.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
+        reported.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
     }
     for oddity in fact["deviations"].as_array().into_iter().flatten() {
-        told.push_str(&format!("\nodd     {}", visible_text(&bare(oddity))));
+        reported.push_str(&format!("\nodd     {}", visible_text(&bare(oddity))));
     }
-    told
+    reported
 }
 
 fn answer(fact: &Value) -> String {
@@ -119,13 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn what_else_is_told_stands_as_words() {
-        let told = json!({"report": "inference_answered", "id": 1, "model": "echo", "finish_reason": "end_turn",
+    fn what_else_is_reported_stands_as_words() {
+        let reported = json!({"report": "inference_answered", "id": 1, "model": "echo", "finish_reason": "end_turn",
             "content": "a\nb", "chunks": 2, "chunks_agree": true, "missing": [], "latency_us": 5, "late": false});
-        let told = of("inference/request", &told);
+        let reported = of("inference/request", &reported);
         assert!(
-            told.contains("answer  → model echo, finish reason end_turn, content a␊b, chunks 2, chunks agree true\n"),
-            "{told}"
+            reported
+                .contains("answer  → model echo, finish reason end_turn, content a␊b, chunks 2, chunks agree true\n"),
+            "{reported}"
         );
         let refused = json!({"report": "incoming_answered", "refused": ["m"], "reasons": {"m": "not here"}});
         assert!(of("channels/incoming", &refused).contains("refused m, reasons m: not here"));

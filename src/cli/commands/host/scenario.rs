@@ -22,14 +22,14 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
-    let mut onlook = |at: Duration, seen: &Observation<'_>| match args.trace {
+    let mut observe = |at: Duration, seen: &Observation<'_>| match args.trace {
         true => show_seen(at, seen, &servers, args, context),
         false => Ok(()),
     };
     let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
     let (mut report, reel) = if is_virtual {
         let reel = args.client.reel("host")?;
-        (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
+        (play::play_virtual(&scenario, &reel, model, &mut observe)?, reel)
     } else {
         client_session::block_on(async {
             let recording = args.client.recording("host", Need::ToBegin)?;
@@ -46,7 +46,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
                 (&scenario, args.target.limits),
                 lay_over,
                 (recording.recorder(), model),
-                &mut onlook,
+                &mut observe,
                 context,
             )
             .await;

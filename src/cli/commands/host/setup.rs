@@ -48,11 +48,11 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
     if let Some(path) = &args.policy {
         let mut file = hosting::read_yaml(path)?;
-        let told = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+        let reported = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         if let Some(wanted) = file.as_object_mut().and_then(|file| file.remove("layout")) {
-            layout = Layout::read(&wanted).map_err(told)?;
+            layout = Layout::read(&wanted).map_err(reported)?;
         }
-        policies.read(&file).map_err(|error| told(error.to_string()))?;
+        policies.read(&file).map_err(|error| reported(error.to_string()))?;
     }
     if let Some(timeout) = args.client.timeout_given() {
         bound_answers(&mut policies, timeout)?;
@@ -100,17 +100,19 @@ pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), C
 
 /// Lists what can be set.
 pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
-    for (room, knobs) in engine::policies().known() {
-        for knob in *knobs {
-            let option = format!("{room}.{}", knob.name);
+    for (proposal, settings) in engine::policies().known() {
+        for setting in *settings {
+            let option = format!("{proposal}.{}", setting.name);
             let line = if args.format == Format::Json {
-                render::text::json(&json!({"option": option, "takes": knob.kind.to_string(), "default": knob.default,
-                    "text": knob.text, "source": knob.source}))
+                render::text::json(
+                    &json!({"option": option, "takes": setting.kind.to_string(), "default": setting.default,
+                    "text": setting.text, "source": setting.source}),
+                )
             } else {
                 let faint = context.printer.palette.faint;
                 format!(
                     "{option} = {}\n    {}\n    {faint}{}; {}{faint:#}",
-                    knob.default, knob.text, knob.kind, knob.source
+                    setting.default, setting.text, setting.kind, setting.source
                 )
             };
             context.printer.line(&line)?;

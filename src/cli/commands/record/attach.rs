@@ -30,15 +30,15 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
         let stream = u32::from(exchanges.is_some());
-        let desk =
+        let shared =
             Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
-        let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
+        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
         // Not the locked one: a client that does not read would keep the process from its end.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         refusal::begin();
         let carried = tokio::select! {
-            carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
+            carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {
@@ -55,6 +55,6 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     });
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, context)?;
     carried.map(|()| Outcome::Clean)
 }

@@ -123,17 +123,17 @@ async fn gateway(
 fn end(recording: Recording, context: &Context) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, true, context).map(|()| Outcome::Clean)
+    end.report(&summary, true, context).map(|()| Outcome::Clean)
 }
 
 /// Tells each thing once, and only so many.
-fn once_each(tell: fn(&str)) -> impl Fn(&str) + Send + Sync {
-    const MOST: usize = 20;
-    let told = Mutex::new(HashSet::new());
+fn once_each(report: fn(&str)) -> impl Fn(&str) + Send + Sync {
+    const MAX: usize = 20;
+    let reported = Mutex::new(HashSet::new());
     move |text: &str| {
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST && told.insert(text.to_owned()) {
-            tell(text);
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() < MAX && reported.insert(text.to_owned()) {
+            report(text);
         }
     }
 }

@@ -79,11 +79,11 @@ impl Local {
     pub(super) fn start(self, serving: &Serving) -> Result<LocalServer, CommandError> {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot take what comes in: {error}"));
         let serving = serving.clone();
-        let order: Order = Arc::new(move |fired: &Fired, hears: ReportCallback| {
+        let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
             let into = |stream: &u32| {
-                let hears = Arc::clone(&hears);
-                let heard = Box::new(move |fact: &Report, _: bool| hears(fact));
-                serving.order(*stream, ServerInput::Asked(fired.clone(), heard)).is_ok()
+                let receives = Arc::clone(&receives);
+                let received = Box::new(move |fact: &Report, _: bool| receives(fact));
+                serving.order(*stream, ServerInput::Asked(fired.clone(), received)).is_ok()
             };
             serving.streams().iter().filter(|stream| into(stream)).count()
         });
@@ -107,8 +107,8 @@ impl Local {
             if let Some(bound) = &bound {
                 note(&format!("lines to {} are sent", bound.name));
             }
-            let tell = Arc::new(|why: &str| note(&format!("--feed: {why}")));
-            feed = Some(Feed::start(source, order, tell).map_err(failed)?);
+            let report = Arc::new(|why: &str| note(&format!("--feed: {why}")));
+            feed = Some(Feed::start(source, order, report).map_err(failed)?);
             feed_socket = bound;
         }
         Ok(LocalServer { _webhook: webhook, connector, feed, _sockets: [socket, feed_socket] })
@@ -117,12 +117,12 @@ impl Local {
 
 impl LocalServer {
     /// Hears a fact of a session's.
-    pub fn hear(&self, fact: &Report) {
+    pub fn receive(&self, fact: &Report) {
         if let Some(connector) = &self.connector {
-            connector.hear(fact);
+            connector.receive(fact);
         }
         if let Some(feed) = &self.feed {
-            feed.hear(fact);
+            feed.receive(fact);
         }
     }
 }

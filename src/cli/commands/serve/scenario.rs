@@ -81,11 +81,11 @@ pub fn run(
         record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
     let keep = keep.transpose()?;
     let seeing = keep.clone();
-    let onlook: TrafficObserver =
+    let observe: TrafficObserver =
         Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
     let report = match &listening.listen {
-        Some(listen) => play_listening(begin, onlook, (listen, listening, limits), context),
-        None => listening::runtime()?.block_on(play_stdio(begin(), limits, onlook)),
+        Some(listen) => play_listening(begin, observe, (listen, listening, limits), context),
+        None => listening::runtime()?.block_on(play_stdio(begin(), limits, observe)),
     };
     keep.iter().for_each(|keep| keep.finish(context));
     let (report, file) = (report?, path.display().to_string());
@@ -135,19 +135,19 @@ fn part_of(
 }
 
 /// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
-async fn play_stdio(part: ScenarioServer, limits: Limits, onlook: TrafficObserver) -> Result<Report, CommandError> {
+async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserver) -> Result<Report, CommandError> {
     let (link, written) = standard_streams(limits)?;
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
     let entrance = Mutex::new(Some(entering));
     let close = || drop(entrance.lock().unwrap_or_else(PoisonError::into_inner).take());
-    let tell = |told: ScenarioServerEvent<'_>| match told {
-        ScenarioServerEvent::Passes(stream, passing) => onlook(stream, passing),
+    let report = |reported: ScenarioServerEvent<'_>| match reported {
+        ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
         // Nobody can come back.
         ScenarioServerEvent::Waits => close(),
         ScenarioServerEvent::OrderResult(_) => {}
     };
-    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, tell)), None);
+    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, report)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,
@@ -163,13 +163,13 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, onlook: TrafficObserve
 /// Plays until the first play is over or the user ends it: then what is open is judged as it stands.
 fn play_listening(
     begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
-    onlook: TrafficObserver,
+    observe: TrafficObserver,
     (listen, options, limits): (&str, &ListenOptions, Limits),
     context: &Context,
 ) -> Result<Report, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
-        let (plays, mut news) = ScenarioSessions::start(begin, onlook);
+        let (plays, mut news) = ScenarioSessions::start(begin, observe);
         let gateway =
             Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));

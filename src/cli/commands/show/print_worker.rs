@@ -55,7 +55,7 @@ impl PrintBatch {
 
 /// The thread, and what it is to get next.
 pub struct PrintWorker {
-    sheet: PrintBatch,
+    batch: PrintBatch,
     ready: Option<SyncSender<PrintBatch>>,
     spent: Receiver<PrintBatch>,
     returns: BlockPool,
@@ -70,24 +70,24 @@ impl PrintWorker {
         returns: BlockPool,
     ) -> io::Result<Self> {
         // Some may wait, so that neither thread has to be woken in time for the other.
-        let (ready, sheets) = sync_channel(3);
+        let (ready, batches) = sync_channel(3);
         let (back, spent) = channel();
         let work = {
             let returns = returns.clone();
-            move || work(print, out, &sheets, &back, &returns)
+            move || work(print, out, &batches, &back, &returns)
         };
         let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
-        Ok(Self { sheet: PrintBatch::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
+        Ok(Self { batch: PrintBatch::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
     }
 
     /// Where text is put that is to be printed next.
     pub fn text(&mut self) -> &mut Vec<u8> {
-        &mut self.sheet.text
+        &mut self.batch.text
     }
 
     /// Prints an event next: one of the block that is taken next, by its place in that.
     pub fn event(&mut self, event: usize) {
-        self.sheet.marks.push(Mark { after: self.sheet.text.len(), block: self.sheet.blocks.len(), event });
+        self.batch.marks.push(Mark { after: self.batch.text.len(), block: self.batch.blocks.len(), event });
     }
 
     /// Takes the block whose events were put in their places.
@@ -95,14 +95,14 @@ impl PrintWorker {
     /// # Errors
     /// What was printed before could not be written.
     pub fn take(&mut self, block: Block) -> io::Result<()> {
-        if self.sheet.marks.last().is_none_or(|mark| mark.block < self.sheet.blocks.len()) {
+        if self.batch.marks.last().is_none_or(|mark| mark.block < self.batch.blocks.len()) {
             // None of its events is printed.
             self.returns.recycle(block);
         } else {
-            self.sheet.held += block.size();
-            self.sheet.blocks.push(block);
+            self.batch.held += block.size();
+            self.batch.blocks.push(block);
         }
-        if self.sheet.held + self.sheet.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
+        if self.batch.held + self.batch.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
     }
 
     /// Hands over what there is.
@@ -110,12 +110,12 @@ impl PrintWorker {
     /// # Errors
     /// What was printed before could not be written.
     pub fn hand_over(&mut self) -> io::Result<()> {
-        if self.sheet.text.is_empty() && self.sheet.blocks.is_empty() {
+        if self.batch.text.is_empty() && self.batch.blocks.is_empty() {
             return Ok(());
         }
         let next = self.spent.try_recv().unwrap_or_default();
-        let sheet = std::mem::replace(&mut self.sheet, next);
-        match self.ready.as_ref().map(|ready| ready.send(sheet)) {
+        let batch = std::mem::replace(&mut self.batch, next);
+        match self.ready.as_ref().map(|ready| ready.send(batch)) {
             Some(Ok(())) => Ok(()),
             _ => self.end(),
         }
@@ -147,26 +147,26 @@ impl Drop for PrintWorker {
 fn work(
     print: impl Fn(&Event<'_>, &mut OutputBuffer<File>),
     file: File,
-    sheets: &Receiver<PrintBatch>,
+    batches: &Receiver<PrintBatch>,
     back: &Sender<PrintBatch>,
     returns: &BlockPool,
 ) -> io::Result<()> {
     let mut out = OutputBuffer::new(file);
     loop {
-        let mut sheet = match sheets.try_recv() {
-            Ok(sheet) => sheet,
+        let mut batch = match batches.try_recv() {
+            Ok(batch) => batch,
             Err(_) => {
                 // What was printed does not wait for what comes next.
                 out.flush()?;
-                let Ok(sheet) = sheets.recv() else { return Ok(()) };
-                sheet
+                let Ok(batch) = batches.recv() else { return Ok(()) };
+                batch
             }
         };
-        sheet.print(&print, &mut out);
-        sheet.clear(returns);
+        batch.print(&print, &mut out);
+        batch.clear(returns);
         out.failure()?;
         // Nobody takes it back at the end.
-        let _ = back.send(sheet);
+        let _ = back.send(batch);
     }
 }
 
@@ -199,14 +199,14 @@ mod tests {
         (0..5000).map(move |number| vec![b'a' + (number % 26) as u8; length(number)])
     }
 
-    fn press(reader: &AheadReader, file: File) -> PrintWorker {
+    fn print_worker(reader: &AheadReader, file: File) -> PrintWorker {
         let print = |event: &Event<'_>, out: &mut OutputBuffer<File>| out.append(event.payload);
         PrintWorker::start(print, file, reader.returns()).expect("a thread")
     }
 
-    fn next(reader: &mut AheadReader, press: &mut PrintWorker) -> Option<Item> {
+    fn next(reader: &mut AheadReader, print_worker: &mut PrintWorker) -> Option<Item> {
         if reader.would_wait() {
-            let _ = press.hand_over();
+            let _ = print_worker.hand_over();
         }
         reader.next().expect("reading works")
     }
@@ -217,38 +217,38 @@ mod tests {
             let home = tempfile::tempdir().expect("a folder");
             let path = home.path().join("out");
             let mut reader = reel(payloads());
-            let mut press = press(&reader, File::create(&path).expect("a file"));
+            let mut print_worker = print_worker(&reader, File::create(&path).expect("a file"));
             let mut wanted = Vec::new();
-            while let Some(item) = next(&mut reader, &mut press) {
+            while let Some(item) = next(&mut reader, &mut print_worker) {
                 let Item::Block(block) = item else { panic!("{item:?}") };
                 for (place, header) in block.headers.iter().enumerate().filter(|(_, header)| header.seq % each == 0) {
-                    press.text().extend_from_slice(format!("{}\n", header.seq).as_bytes());
-                    press.event(place);
-                    press.text().push(b';');
+                    print_worker.text().extend_from_slice(format!("{}\n", header.seq).as_bytes());
+                    print_worker.event(place);
+                    print_worker.text().push(b';');
                     wanted.extend_from_slice(format!("{}\n", header.seq).as_bytes());
                     wanted.extend_from_slice(block.event(header).payload);
                     wanted.push(b';');
                 }
-                press.take(block).expect("written");
+                print_worker.take(block).expect("written");
             }
-            press.finish().expect("written");
+            print_worker.finish().expect("written");
             assert!(fs::read(&path).expect("a file") == wanted);
         }
     }
 
     #[test]
-    fn what_cannot_be_written_is_told() {
+    fn what_cannot_be_written_is_reported() {
         let home = tempfile::tempdir().expect("a folder");
         let path = home.path().join("out");
         fs::write(&path, "").expect("a file");
         let mut reader = reel(payloads());
-        let mut press = press(&reader, File::open(&path).expect("a file"));
+        let mut print_worker = print_worker(&reader, File::open(&path).expect("a file"));
         let mut outcome = Ok(());
-        while let (Ok(()), Some(item)) = (&outcome, next(&mut reader, &mut press)) {
+        while let (Ok(()), Some(item)) = (&outcome, next(&mut reader, &mut print_worker)) {
             let Item::Block(block) = item else { panic!("{item:?}") };
-            (0..block.headers.len()).for_each(|place| press.event(place));
-            outcome = press.take(block);
+            (0..block.headers.len()).for_each(|place| print_worker.event(place));
+            outcome = print_worker.take(block);
         }
-        assert!(outcome.and_then(|()| press.finish()).is_err());
+        assert!(outcome.and_then(|()| print_worker.finish()).is_err());
     }
 }

@@ -35,7 +35,7 @@ pub fn run(
     })?;
     audit.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
-    reels::tell_left_out(audit.left_out(), &context.printer);
+    reels::report_left_out(audit.left_out(), &context.printer);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 

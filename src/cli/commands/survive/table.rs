@@ -7,19 +7,19 @@ use crate::render::table::{BLANK, fitted};
 use std::io::Write;
 use tabled::settings::Style;
 
-pub fn write(survey: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
-    let _ = writeln!(out, "{}\n", about(&survey.client));
-    if !survey.declarations.is_empty() {
+pub fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+    let _ = writeln!(out, "{}\n", about(&probe_report.client));
+    if !probe_report.declarations.is_empty() {
         let head = ["declared", "at", "in stock SDKs", "outcome", "seen of the client"];
-        let rows = survey.declarations.iter().map(declared);
+        let rows = probe_report.declarations.iter().map(declared);
         rows_out(std::iter::once(head.map(str::to_owned).into()).chain(rows).collect(), &[4, 2, 3], width, out);
     }
-    if !survey.messages.is_empty() {
+    if !probe_report.messages.is_empty() {
         let head = ["sent", "method", "as", "outcome", ""];
-        let rows = survey.messages.iter().map(sent);
+        let rows = probe_report.messages.iter().map(sent);
         rows_out(std::iter::once(head.map(str::to_owned).into()).chain(rows).collect(), &[4], width, out);
     }
-    let _ = writeln!(out, "{}", summary(survey, palette));
+    let _ = writeln!(out, "{}", summary(probe_report, palette));
 }
 
 fn rows_out(rows: Vec<Vec<String>>, expendable: &[usize], width: Option<usize>, out: &mut Vec<u8>) {
@@ -59,14 +59,14 @@ fn sent(one: &SentSample) -> Vec<String> {
     cells.map(visible_text).into()
 }
 
-fn summary(survey: &ProbeReport, palette: &Palette) -> String {
-    let all: Vec<&TrialOutcome> = survey.messages.iter().map(|one| &one.outcome).collect();
+fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
+    let all: Vec<&TrialOutcome> = probe_report.messages.iter().map(|one| &one.outcome).collect();
     let names = ["answered", "refused", "ignored", "taken", "objected", "broke", "unclear", "untried"];
     let counted = names.map(|name| (name, all.iter().filter(|outcome| outcome.name() == name).count()));
     let counts: Vec<String> =
         counted.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
-    let starts = if survey.starts == 1 { "once".to_owned() } else { format!("{} times", survey.starts) };
-    let verdict = match survey.broken() {
+    let starts = if probe_report.starts == 1 { "once".to_owned() } else { format!("{} times", probe_report.starts) };
+    let verdict = match probe_report.broken() {
         0 => format!("{}nothing broke the client{:#}", palette.good, palette.good),
         1 => format!("{}1 thing broke the client{:#}", palette.error, palette.error),
         count => format!("{}{count} things broke the client{:#}", palette.error, palette.error),

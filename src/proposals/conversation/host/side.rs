@@ -21,7 +21,7 @@ const CONTEXT: &str = "conversation.context";
 pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::BeforeUser, rank: 30 }];
 
 /// What the proposal leaves to the host.
-pub static KNOBS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "consent",
         kind: SettingKind::Flag,
@@ -74,7 +74,7 @@ pub static KNOBS: &[Setting] = &[
 ];
 
 /// So many requests are remembered for an answer; the oldest is forgotten first.
-const MOST_KEYS: usize = 256;
+const MAX_KEYS: usize = 256;
 
 /// One server that subscribed.
 struct Subscriber {
@@ -117,7 +117,7 @@ impl ConversationHostSide {
                 Action::Request { key, method, params, timeout } => {
                     let token = cx.request(server, method, params, timeout);
                     subscriber.keys.insert(token, key);
-                    if subscriber.keys.len() > MOST_KEYS {
+                    if subscriber.keys.len() > MAX_KEYS {
                         subscriber.keys.pop_first();
                     }
                 }
@@ -130,7 +130,7 @@ impl ConversationHostSide {
                 }
                 Action::Done(outcome) => late(cx, server, &outcome),
                 Action::Late(outcome) => late(cx, server, &outcome),
-                Action::Stray(why) => cx.tell("stray", Some(server), why, Value::Null),
+                Action::Stray(why) => cx.report("stray", Some(server), why, Value::Null),
             }
         }
     }
@@ -161,13 +161,13 @@ impl HostSide for ConversationHostSide {
             Subscription::Subscribed => {}
             Subscription::DeclaredNotSubscribed => {
                 let text = format!("{} declares conversationEvents, but does not subscribe", view.name);
-                return cx.tell("not subscribed", Some(server), text, Value::Null);
+                return cx.report("not subscribed", Some(server), text, Value::Null);
             }
             Subscription::NotDeclared => return,
         }
         if !view.is_legacy {
             let text = format!("{} subscribes in an era that has no carrier for it", view.name);
-            return cx.tell("no carrier", Some(server), text, Value::Null);
+            return cx.report("no carrier", Some(server), text, Value::Null);
         }
         let policy = self.policies.of("conversation", &view.name);
         let carrier = match policy.word("carrier") {
@@ -177,7 +177,7 @@ impl HostSide for ConversationHostSide {
         };
         let is_allowed = policy.flag("consent");
         let sees = if is_allowed { "sees" } else { "would see (not approved yet)" };
-        cx.tell("subscribed", Some(server), format!("{} {sees} what the user says", view.name), {
+        cx.report("subscribed", Some(server), format!("{} {sees} what the user says", view.name), {
             json!({"allowed": is_allowed})
         });
         let engine = UserMessages::new(carrier, policy.time("deadline"));
@@ -219,7 +219,7 @@ impl HostSide for ConversationHostSide {
                 true
             }
             None => {
-                cx.tell("stray", Some(server), "context from a server that did not subscribe", Value::Null);
+                cx.report("stray", Some(server), "context from a server that did not subscribe", Value::Null);
                 false
             }
         }
@@ -233,7 +233,7 @@ impl HostSide for ConversationHostSide {
         };
         subscriber.has_strayed = true;
         let text = "an answer that names no request, while a message waits for its context: dropped";
-        cx.tell("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
+        cx.report("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
         true
     }
 
@@ -252,7 +252,7 @@ impl HostSide for ConversationHostSide {
                 if failed.is_some() && failed == subscriber.waits {
                     subscriber.waits = None;
                 }
-                cx.tell("failed", Some(server), format!("the message did not get through: {why}"), Value::Null);
+                cx.report("failed", Some(server), format!("the message did not get through: {why}"), Value::Null);
             }
         }
     }
@@ -276,7 +276,7 @@ impl HostSide for ConversationHostSide {
             true => ("allowed", "sees what the user says from now on"),
             false => ("revoked", "sees nothing of what the user says from now on"),
         };
-        cx.tell(what, Some(server), text, Value::Null);
+        cx.report(what, Some(server), text, Value::Null);
     }
 
     fn state(&self) -> Value {
@@ -305,28 +305,33 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
             let text = cut(text, subscriber.policy.length("most_bytes"));
             data["bytes"] = whole.into();
             let was_cut = if text.len() < whole { ", cut" } else { "" };
-            cx.tell("context", Some(server), format!("{whole} B of context{was_cut}"), data);
+            cx.report("context", Some(server), format!("{whole} B of context{was_cut}"), data);
             let weight = i64::try_from(subscriber.policy.number("priority")).unwrap_or(i64::MAX);
             cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text });
         }
         (None, Some((code, message))) => {
             data["error"] = json!({"code": code, "message": message});
-            cx.tell("refused", Some(server), format!("refused with {code} {message}"), data);
+            cx.report("refused", Some(server), format!("refused with {code} {message}"), data);
         }
         (None, None) if outcome.timed_out && !is_silence => {
             let misses = subscriber.misses;
-            cx.tell("timed out", Some(server), format!("no context in time ({misses} in a row)"), data);
+            cx.report("timed out", Some(server), format!("no context in time ({misses} in a row)"), data);
             if misses >= subscriber.policy.number("disable_after") {
                 subscriber.is_disabled = true;
-                cx.tell("disabled", Some(server), format!("not asked any more after {misses} time-outs"), Value::Null);
+                cx.report(
+                    "disabled",
+                    Some(server),
+                    format!("not asked any more after {misses} time-outs"),
+                    Value::Null,
+                );
             }
         }
-        (None, None) => cx.tell("empty", Some(server), "nothing to inject", data),
+        (None, None) => cx.report("empty", Some(server), "nothing to inject", data),
     }
 }
 
 /// Context that came too late is never moved to a later turn (A13).
 fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
     let ms = outcome.latency.as_millis();
-    cx.tell("late", Some(server), format!("an answer after {ms} ms, dropped"), members(outcome));
+    cx.report("late", Some(server), format!("an answer after {ms} ms, dropped"), members(outcome));
 }

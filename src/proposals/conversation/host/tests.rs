@@ -102,7 +102,7 @@ fn a13_an_answer_past_the_deadline_is_late_even_before_the_wake() {
 }
 
 #[test]
-fn a14_an_error_is_told() {
+fn a14_an_error_is_reported() {
     let mut engine = engine(Carrier::Auto);
     engine.start(ms(0), message("m1"));
     let actions = answered(&mut engine, ms(1), 1, r#"{"id":1,"error":{"code":-32603,"message":"boom"}}"#);
@@ -158,7 +158,7 @@ fn amb_a1_unnamed_context_goes_to_the_only_message_that_waits() {
 }
 
 #[test]
-fn amb_a2_text_goes_before_memories_and_oddities_are_told() {
+fn amb_a2_text_goes_before_memories_and_oddities_are_reported() {
     let (context, remarks) = Context::read(
         br#"{"structuredContext":{"memories":[{"content":"one","relevance":0.5,"source":"diary"},
             {"relevance":1},{"content":"two","relevance":7},{"content":"three"}]},"context":"first"}"#,

@@ -8,13 +8,13 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// The longest tool output that is put in, in bytes (AMB-D12).
-pub const MOST_TOOL_OUTPUT_BYTES: usize = 8 * 1024;
+pub const MAX_TOOL_OUTPUT_BYTES: usize = 8 * 1024;
 
 /// So many bytes are put in and no more: declarations may name a long value a million times.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 const TOO_LONG: &str = "too much would be put in";
 /// So many notes are kept of one declaration.
-const MOST_NOTES: usize = 32;
+const MAX_NOTES: usize = 32;
 
 const NAMES: [&str; 5] = ["project_name", "tool_name", "tool_input", "tool_output", "session_id"];
 
@@ -22,13 +22,13 @@ const NAMES: [&str; 5] = ["project_name", "tool_name", "tool_input", "tool_outpu
 pub struct Filling<'a> {
     event: &'a Event,
     /// How many bytes may still be put in.
-    room: usize,
+    proposal: usize,
 }
 
 impl<'a> Filling<'a> {
     /// What this event says is put in.
     pub fn new(event: &'a Event) -> Self {
-        Self { event, room: MOST_BYTES }
+        Self { event, proposal: MAX_BYTES }
     }
 
     /// Substitutes in every string value of an object or array, however deep; names of members stay (D25).
@@ -72,19 +72,19 @@ impl<'a> Filling<'a> {
 
     /// A variable's value, as long as there is room; where one finds none, none after it does.
     fn put_in(&mut self, name: &str, notes: &mut Vec<String>) -> Result<Cow<'a, str>, &'static str> {
-        if self.room == 0 {
+        if self.proposal == 0 {
             return Err(TOO_LONG);
         }
         let (value, noted) = value(name, self.event)?;
         noted.into_iter().for_each(|noted| note(notes, noted));
-        let left = self.room.checked_sub(value.len());
-        self.room = left.unwrap_or(0);
+        let left = self.proposal.checked_sub(value.len());
+        self.proposal = left.unwrap_or(0);
         left.map(|_| value).ok_or(TOO_LONG)
     }
 }
 
 fn note(notes: &mut Vec<String>, noted: String) {
-    if notes.len() < MOST_NOTES && !notes.contains(&noted) {
+    if notes.len() < MAX_NOTES && !notes.contains(&noted) {
         notes.push(noted);
     }
 }
@@ -121,10 +121,10 @@ fn value<'a>(name: &str, event: &'a Event) -> Result<(Cow<'a, str>, Option<Strin
 
 fn cut<'a>(mut output: String) -> (Cow<'a, str>, Option<String>) {
     let whole = output.len();
-    if whole <= MOST_TOOL_OUTPUT_BYTES {
+    if whole <= MAX_TOOL_OUTPUT_BYTES {
         return (output.into(), None);
     }
-    let end = (0..=MOST_TOOL_OUTPUT_BYTES).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=MAX_TOOL_OUTPUT_BYTES).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     output.truncate(end);
     output.push_str(&format!("… [cut, {whole} bytes in all]"));
     (output.into(), Some(format!("{{tool_output}} is cut from {whole} to {end} bytes")))

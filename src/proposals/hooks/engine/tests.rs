@@ -216,7 +216,7 @@ fn amb_d12_tool_output_is_cut() {
     let event = Event { tool_output: Some(json!("ö".repeat(10_000))), ..commit() };
     let (filled, notes) = text("{tool_output}", &event);
     assert!(filled.ends_with("… [cut, 20002 bytes in all]"), "{}", &filled[filled.len() - 40..]);
-    assert!(filled.len() < MOST_TOOL_OUTPUT_BYTES + 40);
+    assert!(filled.len() < MAX_TOOL_OUTPUT_BYTES + 40);
     assert!(notes[0].contains("20002"));
 }
 

@@ -12,7 +12,7 @@ use crate::wire::IdKey;
 use serde_json::{Value, json};
 
 /// How many declarations and calls are remembered.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// What careless template engines make of a variable that they do not know.
 const CARELESS: [&str; 5] = ["", "null", "None", "undefined", "$name"];
 
@@ -39,7 +39,7 @@ pub(super) struct Firing {
 
 impl Default for Firing {
     fn default() -> Self {
-        Self { hooks: Vec::new(), open: Recent::new(MOST), over: Recent::new(MOST) }
+        Self { hooks: Vec::new(), open: Recent::new(MAX), over: Recent::new(MAX) }
     }
 }
 
@@ -47,7 +47,7 @@ impl Firing {
     pub fn declared(&mut self, seq: u64, event: &str, declaration: &Value) {
         let Some(tool) = declaration["context_tool"].as_str() else { return };
         let arguments = declaration.get("context_tool_args").cloned().unwrap_or_else(|| json!({}));
-        if self.hooks.len() < MOST {
+        if self.hooks.len() < MAX {
             let (event, tool) = (event.to_owned(), tool.to_owned());
             self.hooks.push(Hook { seq, event, tool, arguments, checked: false });
         }
@@ -59,12 +59,13 @@ impl Firing {
         for hook in self.hooks.iter_mut().filter(|hook| !hook.checked) {
             let Some(tool) = tools.iter().find(|tool| tool["name"] == *hook.tool) else { continue };
             hook.checked = true;
-            let Some(misfits) = schema::check_template(&tool["inputSchema"], &hook.arguments, holds_variables) else {
+            let Some(violations) = schema::check_template(&tool["inputSchema"], &hook.arguments, holds_variables)
+            else {
                 continue;
             };
-            findings.check(&TOOL_ARGUMENTS, hook.seq, misfits.is_empty(), || {
-                let told: Vec<_> = misfits.iter().map(ToString::to_string).collect();
-                format!("the arguments for {}: {}", hook.tool, told.join("; "))
+            findings.check(&TOOL_ARGUMENTS, hook.seq, violations.is_empty(), || {
+                let reported: Vec<_> = violations.iter().map(ToString::to_string).collect();
+                format!("the arguments for {}: {}", hook.tool, reported.join("; "))
             });
         }
     }
@@ -89,8 +90,8 @@ impl Firing {
     }
 
     pub fn lose_track(&mut self) {
-        self.open = Recent::new(MOST);
-        self.over = Recent::new(MOST);
+        self.open = Recent::new(MAX);
+        self.over = Recent::new(MAX);
     }
 
     fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) {

@@ -13,11 +13,11 @@ const GRACE: i64 = 250_000_000;
 /// How far from its time something may happen, in nanoseconds (E24).
 const SLACK: i64 = 2_000_000_000;
 /// How many deliveries wait for the answer that makes their subscription known.
-const MOST_PARKED: usize = 256;
+const MAX_PARKED: usize = 256;
 /// How many events are remembered that came singly and are to come in a batch.
-const MOST_UNBATCHED: usize = 256;
+const MAX_UNBATCHED: usize = 256;
 /// How many calls about one subscription that wait are remembered.
-const MOST_CHANGES: usize = 64;
+const MAX_CHANGES: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -106,7 +106,7 @@ impl Subscriptions {
     pub fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
         let id = arguments["subscriptionId"].as_str().unwrap_or_default();
         let Some(subscription) = self.known.get_mut(&id.to_owned()) else { return };
-        if subscription.changing.len() >= MOST_CHANGES {
+        if subscription.changing.len() >= MAX_CHANGES {
             subscription.changing.remove(0);
         }
         let update = (tool == "events_update").then(|| arguments.get("filter").unwrap_or(&subscription.filter).clone());
@@ -140,14 +140,18 @@ impl Subscriptions {
         let content = message.content;
         let words = content["content"].as_array().into_iter().flatten().map(|block| &block["text"]);
         let words = words.chain([&content["message"]]).filter_map(Value::as_str);
-        let told = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-        if self.lost || self.pending.iter().next().is_some() || !told.contains("max") || !told.contains("subscription")
+        let reported = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+        if self.lost
+            || self.pending.iter().next().is_some()
+            || !reported.contains("max")
+            || !reported.contains("subscription")
         {
             return;
         }
         let declared = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_u64());
         // What is not declared is often told in the refusal itself.
-        let named = || told.split(|found: char| !found.is_ascii_digit()).rev().find_map(|digits| digits.parse().ok());
+        let named =
+            || reported.split(|found: char| !found.is_ascii_digit()).rev().find_map(|digits| digits.parse().ok());
         let Some(most) = declared.or_else(named) else { return };
         let now = self.known.values().filter_map(|it| it.own_time(message.time)).max();
         let live = self.known.values().filter(|it| it.is_live(now, message.time)).count() as u64;
@@ -341,7 +345,7 @@ impl Subscriptions {
         if self.known.has_forgotten() || self.lost {
             return;
         }
-        if self.pending.is_empty() || self.parked.len() >= MOST_PARKED {
+        if self.pending.is_empty() || self.parked.len() >= MAX_PARKED {
             findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was not granted"));
         } else {
             self.parked.push((seq, id.to_owned(), expired));
@@ -395,11 +399,11 @@ impl Subscription {
         }
         for id in events.iter().filter_map(|event| event["id"].as_str()) {
             if method != BATCH {
-                if self.unbatched.len() == MOST_UNBATCHED {
+                if self.unbatched.len() == MAX_UNBATCHED {
                     self.unbatched.pop_front();
                 }
                 self.unbatched.push_back(id.to_owned());
-            } else if let Some(place) = self.unbatched.iter().position(|told| told == id) {
+            } else if let Some(place) = self.unbatched.iter().position(|reported| reported == id) {
                 findings.check(&PASSED_OVER, seq, place == 0, || format!("{} is not in it", self.unbatched[0]));
                 self.unbatched.drain(..=place);
             }

@@ -22,7 +22,7 @@ const BACK_OFF: Duration = Duration::from_secs(1);
 /// The longest wait, whatever the other side asks for.
 const LONGEST: Duration = Duration::from_secs(60);
 /// How often one try of a webhook may be sent elsewhere on its host.
-const MOST_HOPS: u32 = 3;
+const MAX_HOPS: u32 = 3;
 
 /// One delivery for one handler.
 #[derive(Clone, Debug)]
@@ -99,10 +99,10 @@ impl Handlers {
                 return;
             };
             run.began = cx.now();
-            match run.handler.chore(&run.input, run.url.as_deref()) {
-                Ok(chore) => {
-                    run.tell("started", json!({}), cx);
-                    let ticket = cx.send_out(chore);
+            match run.handler.job(&run.input, run.url.as_deref()) {
+                Ok(job) => {
+                    run.report("started", json!({}), cx);
+                    let ticket = cx.send_out(job);
                     self.under_way.insert(ticket, run);
                 }
                 Err(why) => run.ended("not_started", json!({"why": why}), cx),
@@ -111,12 +111,12 @@ impl Handlers {
     }
 
     /// Takes what came of one; answers whether it was one.
-    pub fn brought(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
+    pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
         let Some(mut run) = self.under_way.remove(&ticket) else { return false };
         match run.judge(&outcome.end, settings, cx) {
-            Verdict::Over(how) => run.ended(how, told(outcome), cx),
+            Verdict::Over(how) => run.ended(how, reported(outcome), cx),
             Verdict::Elsewhere { url, for_good } => {
-                run.ended("redirected", told(outcome), cx);
+                run.ended("redirected", reported(outcome), cx);
                 // What moved behind a detour is nothing to begin with.
                 if for_good && run.url == run.moved {
                     run.moved = Some(url.clone());
@@ -125,7 +125,7 @@ impl Handlers {
                 self.waiting.push_front(run);
             }
             Verdict::Again(wait) => {
-                let mut what = told(outcome);
+                let mut what = reported(outcome);
                 what["again_in_ms"] = json!(millis(wait));
                 run.ended("retried", what, cx);
                 run.attempt += 1;
@@ -196,7 +196,7 @@ impl Run {
             JobEnd::Unstarted { .. } => Verdict::Over("not_started"),
             JobEnd::Answered { status: status @ (307 | 308), location: Some(location), .. } => {
                 match self.elsewhere(location) {
-                    Some(url) if self.hops < MOST_HOPS && !self.is_last => {
+                    Some(url) if self.hops < MAX_HOPS && !self.is_last => {
                         Verdict::Elsewhere { url, for_good: *status == 308 }
                     }
                     _ => Verdict::Over("failed"),
@@ -229,10 +229,10 @@ impl Run {
     fn ended(&self, how: &str, mut what: Value, cx: &mut dyn ServerCx) {
         what["outcome"] = json!(how);
         what["duration_ms"] = json!(millis(cx.now().saturating_sub(self.began)));
-        self.tell("ended", what, cx);
+        self.report("ended", what, cx);
     }
 
-    fn tell(&self, state: &str, what: Value, cx: &mut dyn ServerCx) {
+    fn report(&self, state: &str, what: Value, cx: &mut dyn ServerCx) {
         let mut fact = json!({"report": "handler", "state": state, "kind": self.handler.kind().name(),
             "subscription": self.subscription, "event_ids": self.input.ids(), "attempt": self.attempt});
         if let (Some(fact), Value::Object(what)) = (fact.as_object_mut(), what) {
@@ -243,25 +243,25 @@ impl Run {
 }
 
 /// What is told of an outcome.
-fn told(outcome: &JobOutcome) -> Value {
-    let mut told = match &outcome.end {
+fn reported(outcome: &JobOutcome) -> Value {
+    let mut reported = match &outcome.end {
         JobEnd::Exited { code } => json!({"exit_code": code}),
         JobEnd::Signalled { signal } => json!({"signal": signal}),
         JobEnd::Answered { status, .. } => json!({"status": status}),
         JobEnd::Unreached { why } | JobEnd::Unstarted { why } => json!({"why": why}),
         JobEnd::Said | JobEnd::Late | JobEnd::Stopped => json!({}),
     };
-    told["bytes"] = json!(outcome.bytes);
+    reported["bytes"] = json!(outcome.bytes);
     if !outcome.output.is_empty() {
-        told["output"] = json!(outcome.output);
+        reported["output"] = json!(outcome.output);
     }
     if outcome.bytes > OUTPUT_KEPT as u64 {
-        told["truncated"] = json!(true);
+        reported["truncated"] = json!(true);
     }
     if outcome.left > 0 {
-        told["left_behind"] = json!(outcome.left);
+        reported["left_behind"] = json!(outcome.left);
     }
-    told
+    reported
 }
 
 /// What `Retry-After` asks for: seconds, or a date (RFC 9110, 10.2.3).

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How many bytes of events wait for one subscription (64 KiB), as JSON text.
-const MOST_HELD_BYTES: usize = 64 << 10;
+const MAX_HELD_BYTES: usize = 64 << 10;
 
 /// Where a subscription stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,7 +125,7 @@ impl Subscription {
         let mut gone = Vec::new();
         self.held.push_back(event);
         let mut bytes: usize = self.held.iter().map(|event| event.bytes).sum();
-        while self.held.len() > most || bytes > MOST_HELD_BYTES {
+        while self.held.len() > most || bytes > MAX_HELD_BYTES {
             let Some(oldest) = self.held.pop_front() else { break };
             bytes -= oldest.bytes;
             gone.push(oldest);

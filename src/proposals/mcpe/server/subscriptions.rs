@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// How many expired ones are kept for `events_list`.
-const MOST_EXPIRED: usize = 32;
+const MAX_EXPIRED: usize = 32;
 const SECOND: i64 = 1_000_000_000;
 
 /// Who calls a tool, and when.
@@ -61,7 +61,7 @@ pub struct Subscriptions {
     /// Limits and rights.
     pub settings: Settings,
     /// Which handlers may be had.
-    pub permits: HandlerPolicy,
+    pub handler_policy: HandlerPolicy,
     table: Vec<Subscription>,
     made: Minute,
 }
@@ -109,7 +109,8 @@ impl Subscriptions {
     }
 
     fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<ToolOutcome, String> {
-        let handler = call.arguments.get("handler").map(|given| Handler::read(given, &self.permits)).transpose()?;
+        let handler =
+            call.arguments.get("handler").map(|given| Handler::read(given, &self.handler_policy)).transpose()?;
         let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
         let filter = read_filter(call.arguments)?.unwrap_or_default();
         self.settings.authorize(&filter)?;
@@ -130,7 +131,7 @@ impl Subscriptions {
         made.handler = handler.map(Arc::new);
         let mut result = json!({"subscriptionId": made.id, "status": "active"});
         made.describe(&mut result);
-        let acts = told(&made);
+        let acts = reported(&made);
         self.table.push(made);
         Ok(ToolOutcome { result, acts })
     }
@@ -204,7 +205,7 @@ impl Subscriptions {
         let mut result = json!({"subscriptionId": known.id, "status": known.status});
         known.describe(&mut result);
         result["updatedAt"] = json!(stamp(known.updated));
-        let mut acts = told(known);
+        let mut acts = reported(known);
         acts.extend(Vec::from(gone).iter().map(|event| dropped(&known.id, event, why)));
         Ok(ToolOutcome { result, acts })
     }
@@ -286,7 +287,7 @@ impl Subscriptions {
 
     fn forget(&mut self) {
         let expired = self.table.iter().filter(|known| known.status == Status::Expired).count();
-        let mut surplus = expired.saturating_sub(MOST_EXPIRED);
+        let mut surplus = expired.saturating_sub(MAX_EXPIRED);
         self.table.retain(|known| {
             let goes = surplus > 0 && known.status == Status::Expired;
             surplus -= usize::from(goes);
@@ -337,7 +338,7 @@ fn expire(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>)
 }
 
 /// What is told of a subscription that was made or changed: where it stands, and where others read it in another way.
-fn told(known: &Subscription) -> Vec<SubscriptionAction> {
+fn reported(known: &Subscription) -> Vec<SubscriptionAction> {
     let mut acts = vec![became(&known.id, known.status.name(), 0)];
     if known.filter.event_types.iter().any(|pattern| pattern == "*") {
         acts.push(SubscriptionAction::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": "*",

@@ -17,9 +17,9 @@ const UNKNOWN: i64 = -32023;
 /// The pseudo-channel that may only be watched (§14.5).
 const THINKING: &str = "thinking";
 /// How many message ids of a server are remembered.
-const MOST_MESSAGES: usize = 65_536;
+const MAX_MESSAGES: usize = 65_536;
 /// How many channels a server may have.
-const MOST_CHANNELS: usize = 4096;
+const MAX_CHANNELS: usize = 4096;
 
 /// Where a message came in.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Channels {
 
 impl Default for Channels {
     fn default() -> Self {
-        Self { known: BTreeMap::new(), closed: Vec::new(), messages: Recent::new(MOST_MESSAGES) }
+        Self { known: BTreeMap::new(), closed: Vec::new(), messages: Recent::new(MAX_MESSAGES) }
     }
 }
 
@@ -49,8 +49,8 @@ impl Channels {
     /// Takes a descriptor in; answers what is odd about it.
     fn add(&mut self, descriptor: &Value, is_new: bool) -> Option<String> {
         let Some(id) = descriptor["id"].as_str() else { return Some("a channel without an id is dropped".to_owned()) };
-        if self.known.len() >= MOST_CHANNELS && !self.known.contains_key(id) {
-            return Some(format!("{id} is dropped: {MOST_CHANNELS} channels are all there may be"));
+        if self.known.len() >= MAX_CHANNELS && !self.known.contains_key(id) {
+            return Some(format!("{id} is dropped: {MAX_CHANNELS} channels are all there may be"));
         }
         self.closed.retain(|closed| closed != id);
         match (self.known.insert(id.to_owned(), descriptor.clone()).is_some(), is_new) {
@@ -141,7 +141,7 @@ impl McplHostSide {
             return cx.respond(server, id, Err(Refusal::new(errors::INVALID_PARAMS, "channels is missing")));
         };
         let odd: Vec<String> = channels.iter().filter_map(|channel| peer.channels.add(channel, true)).collect();
-        tell_channels(cx, server, peer, odd);
+        report_channels(cx, server, peer, odd);
         cx.respond(server, id, Ok(json!({})));
     }
 
@@ -157,7 +157,7 @@ impl McplHostSide {
         }
         odd.extend(list("added").filter_map(|channel| peer.channels.add(channel, true)));
         odd.extend(list("updated").filter_map(|channel| peer.channels.add(channel, false)));
-        tell_channels(cx, server, peer, odd);
+        report_channels(cx, server, peer, odd);
     }
 
     /// `channels/list` by the server (C64).
@@ -172,7 +172,7 @@ impl McplHostSide {
         let is_whole = |message: &&Value| message["messageId"].is_string() && message["channelId"].is_string();
         if !params["messages"].is_array() || !messages.iter().all(is_whole) {
             let why = "messages is missing, or one of them has no messageId or no channelId";
-            cx.tell("malformed", Some(server), why, Value::Null);
+            cx.report("malformed", Some(server), why, Value::Null);
             return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
         }
         let mut verdicts: Vec<Result<(), String>> =
@@ -182,8 +182,8 @@ impl McplHostSide {
             groups.entry(text_of(message, "channelId")).or_default().push(at);
         }
         for (channel, places) in groups {
-            let told: Vec<&Value> = places.iter().map(|at| messages[*at]).collect();
-            if let Err(why) = self.message(cx, server, channel, &told) {
+            let reported: Vec<&Value> = places.iter().map(|at| messages[*at]).collect();
+            if let Err(why) = self.message(cx, server, channel, &reported) {
                 places.iter().for_each(|at| verdicts[*at] = Err(why.clone()));
             }
         }
@@ -196,10 +196,15 @@ impl McplHostSide {
         let results: Vec<Value> = messages.iter().zip(&verdicts).map(result).collect();
         for result in results.iter().filter(|result| result["accepted"] == false) {
             let text = format!("{}: {}", result["messageId"], result["reason"]);
-            cx.tell("refused", Some(server), text, json!({"message_id": result["messageId"], "outcome": "failure"}));
+            cx.report("refused", Some(server), text, json!({"message_id": result["messageId"], "outcome": "failure"}));
         }
         if id.is_none() {
-            cx.tell("odd", Some(server), "channels/incoming is a notification, so its results go nowhere", Value::Null);
+            cx.report(
+                "odd",
+                Some(server),
+                "channels/incoming is a notification, so its results go nowhere",
+                Value::Null,
+            );
         }
         Self::respond(cx, server, id, Ok(json!({"results": results})));
     }
@@ -250,7 +255,7 @@ impl McplHostSide {
                 let text = format!("{} messages in {channel}, wake={wake}", messages.len());
                 let data = json!({"channel": channel, "messages": messages.len(), "wake": wake,
                     "inference_id": inference, "outcome": "success"});
-                cx.tell("incoming", Some(server), text, data);
+                cx.report("incoming", Some(server), text, data);
             }
             // They may come again.
             Err(_) => {
@@ -294,7 +299,7 @@ impl McplHostSide {
         };
         if let Err(refused) = self.publish(cx, server, &origin.channel, answer, is_request, false) {
             let text = format!("the answer does not go into {}: {}", origin.channel, refused.message);
-            cx.tell("refused", Some(server), text, json!({"channel": origin.channel, "code": refused.code}));
+            cx.report("refused", Some(server), text, json!({"channel": origin.channel, "code": refused.code}));
         }
     }
 
@@ -330,7 +335,7 @@ impl McplHostSide {
             self.ask(cx, server, ("channels/publish", params), timeout, asked, holds);
         } else {
             cx.notify(server, "channels/publish", params);
-            cx.tell("published", Some(server), format!("into {channel}"), json!({"channel": channel}));
+            cx.report("published", Some(server), format!("into {channel}"), json!({"channel": channel}));
         }
         Ok(())
     }
@@ -353,21 +358,21 @@ impl McplHostSide {
                 // It may have been registered in between.
                 let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
                 peer.channels.add(channel, is_new);
-                cx.tell("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
+                cx.report("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
             }
             Asked::Close { channel } if result["closed"] == true => {
                 peer.channels.closed.push(channel.clone());
-                cx.tell("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
+                cx.report("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
             }
             Asked::Close { channel } => return Err(format!("{channel} is not closed")),
             Asked::Publish { channel } if result["delivered"] == true => {
                 let data = json!({"channel": channel, "message_id": result["messageId"], "outcome": "success"});
-                cx.tell("published", Some(server), format!("into {channel}"), data);
+                cx.report("published", Some(server), format!("into {channel}"), data);
             }
             Asked::Publish { channel } => return Err(format!("nothing was delivered into {channel}")),
             _ => {
                 let text = format!("its channels are {}", result["channels"]);
-                cx.tell("channels", Some(server), text, result["channels"].clone());
+                cx.report("channels", Some(server), text, result["channels"].clone());
             }
         }
         Ok(())
@@ -384,11 +389,11 @@ impl McplHostSide {
     }
 }
 
-fn tell_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<String>) {
+fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<String>) {
     let ids: Vec<&str> = peer.channels.known.keys().map(String::as_str).collect();
     let text = format!("its channels are {}", ids.join(", "));
-    cx.tell("channels", Some(server), text, json!({"channels": ids}));
-    odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+    cx.report("channels", Some(server), text, json!({"channels": ids}));
+    odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
 }
 
 fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {

@@ -56,10 +56,10 @@ pub struct Chain {
 
 /// Whether a server may change answers: it says so, it is offered, and a set of it that does so is on.
 pub fn blocks(peer: &Peer) -> bool {
-    peer.block.pointer("/contextHooks/afterInference/blocking") == Some(&Value::Bool(true)) && hears(peer)
+    peer.block.pointer("/contextHooks/afterInference/blocking") == Some(&Value::Bool(true)) && receives(peer)
 }
 
-fn hears(peer: &Peer) -> bool {
+fn receives(peer: &Peer) -> bool {
     peer.offers(AFTER) && advertises(&peer.block, "/contextHooks/afterInference") && peer.sets.lets(AFTER)
 }
 
@@ -121,7 +121,7 @@ impl McplHostSide {
                 Some("afterUser") => AFTER_USER,
                 other => {
                     let text = format!("an injection at {} is dropped", other.unwrap_or("no position"));
-                    cx.tell("malformed", Some(server), text, json!({"position": injection["position"]}));
+                    cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
                     continue;
                 }
             };
@@ -132,7 +132,7 @@ impl McplHostSide {
         }
         let data = json!({"feature_set": result["featureSet"], "inference_id": inference, "injections": count,
             "outcome": "success"});
-        cx.tell("context", Some(server), format!("{count} injections"), data);
+        cx.report("context", Some(server), format!("{count} injections"), data);
     }
 
     /// The model has answered: the servers that may change it see it one after another (AMB-C2).
@@ -169,7 +169,7 @@ impl McplHostSide {
                     (chain.text, chain.is_changed) = (text.to_owned(), true);
                     let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
                         "metadata": result["metadata"], "outcome": "success"});
-                    cx.tell("rewritten", Some(server), "it made another answer", data);
+                    cx.report("rewritten", Some(server), "it made another answer", data);
                 }
             }
             (Err(why), peer, _) => {
@@ -190,7 +190,7 @@ impl McplHostSide {
     pub(super) fn answered(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
         for (server, peer) in &self.peers {
-            if hears(peer) && !blocks(peer) {
+            if receives(peer) && !blocks(peer) {
                 cx.notify(*server, AFTER_INFERENCE, turn.params_after(cx, answer));
             }
         }
@@ -205,18 +205,18 @@ fn prepares(peer: &Peer) -> bool {
 /// Whether the set that a hook's result names may speak: an answer cannot be refused, so it is dropped (AMB-C14).
 fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &str, result: &Value) -> bool {
     if result["featureSet"].is_null() {
-        cx.tell("odd", Some(server), "its answer names no feature set; taken all the same", Value::Null);
+        cx.report("odd", Some(server), "its answer names no feature set; taken all the same", Value::Null);
         return true;
     }
     match peer.sets.gate(&result["featureSet"], uses, &peer.policy) {
         Ok(odd) => {
-            odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+            odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
             true
         }
         Err(refused) => {
             let text = format!("what {} says is dropped: {}", result["featureSet"], refused.message);
             let data = json!({"feature_set": result["featureSet"], "outcome": "failure"});
-            cx.tell("dropped", Some(server), text, data);
+            cx.report("dropped", Some(server), text, data);
             false
         }
     }
@@ -226,5 +226,5 @@ fn hook_failed(cx: &mut HostCx<'_>, server: ServerId, method: &str, inference: O
     let is_late = why == super::NOT_IN_TIME;
     let (what, outcome) = if is_late { ("timed out", "timeout") } else { ("failed", "failure") };
     let data = json!({"method": method, "inference_id": inference, "outcome": outcome});
-    cx.tell(what, Some(server), format!("{method}: {why}"), data);
+    cx.report(what, Some(server), format!("{method}: {why}"), data);
 }

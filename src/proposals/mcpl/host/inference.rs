@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const NOT_PERMITTED: i64 = -32000;
 
 /// How many inferences of a server's may run or wait at once.
-const MOST_OPEN: usize = 64;
+const MAX_OPEN: usize = 64;
 
 /// An inference that runs.
 pub struct Running {
@@ -57,11 +57,11 @@ impl McplHostSide {
                 let set = params["featureSet"].as_str().unwrap_or_default().to_owned();
                 let (id, sent) = (id.to_vec(), String::new());
                 self.inferring.insert(token, Running { server, id, set, streams, sent, pieces: 0, given });
-                cx.tell("inference", Some(server), "it asks the model", data("begun"));
+                cx.report("inference", Some(server), "it asks the model", data("begun"));
             }
             Err(refused) => {
                 let text = format!("no inference: {} {}", refused.code, refused.message);
-                cx.tell("refused", Some(server), text, data("failure"));
+                cx.report("refused", Some(server), text, data("failure"));
                 cx.respond(server, id, Err(refused));
             }
         }
@@ -74,7 +74,7 @@ impl McplHostSide {
             return Err(Refusal::new(errors::INTERNAL_ERROR, "the server is gone"));
         };
         let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
-        odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         if is_in_hook && peer.policy.word("nested") == "refuse" {
             return Err(Refusal::new(errors::INVALID_REQUEST, "a hook must not ask for an inference"));
         }
@@ -84,7 +84,7 @@ impl McplHostSide {
         if !peer.routes(set, params["conversationId"].as_str().unwrap_or_default()) {
             return denied(format!("the host's policy runs no inferences of {set}"));
         }
-        if open >= MOST_OPEN || self.is_over {
+        if open >= MAX_OPEN || self.is_over {
             return denied(format!("{open} inferences are open, or the session ends"));
         }
         if peer.inferences >= peer.policy.number("inferences") {
@@ -127,7 +127,7 @@ impl McplHostSide {
         };
         let data = json!({"feature_set": running.set, "model": cx.model.id, "pieces": running.pieces,
             "usage": answer.as_ref().map(|result| result["usage"].clone()).unwrap_or_default(), "outcome": outcome});
-        cx.tell("inferred", Some(server), text, data);
+        cx.report("inferred", Some(server), text, data);
         cx.respond(server, &running.id, answer);
     }
 }
@@ -146,7 +146,7 @@ impl Running {
         match whole.strip_prefix(self.sent.as_str()).map(str::to_owned) {
             Some(rest) if self.streams && !rest.is_empty() => self.piece(cx, &rest),
             Some(_) => {}
-            None => cx.tell("odd", Some(self.server), "the pieces are not the content", Value::Null),
+            None => cx.report("odd", Some(self.server), "the pieces are not the content", Value::Null),
         }
     }
 }

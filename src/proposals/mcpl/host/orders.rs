@@ -46,7 +46,7 @@ impl McplHostSide {
     pub(super) fn do_order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
         if order == "model-info" {
             let info = model_info(cx.model);
-            cx.tell("model info", None, format!("servers learn {info}"), info);
+            cx.report("model info", None, format!("servers learn {info}"), info);
             return Ok(());
         }
         let server = self.server_of(cx, params)?;
@@ -129,7 +129,7 @@ impl McplHostSide {
         }
         let what = if is_approved { "is approved" } else { "is denied" };
         let data = json!({"label": label, "sets": sets, "approved": is_approved, "outcome": "success"});
-        cx.tell("scope", Some(server), format!("{label} {what}"), data);
+        cx.report("scope", Some(server), format!("{label} {what}"), data);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl McplHostSide {
             (_, Ok(result)) => self.channel_answered(cx, server, &asked, &result),
         };
         if let Err(why) = done {
-            cx.tell("failed", Some(server), format!("{}: {why}", asked.name()), json!({"outcome": "failure"}));
+            cx.report("failed", Some(server), format!("{}: {why}", asked.name()), json!({"outcome": "failure"}));
             if holds {
                 cx.fail(format!("{}: {why}", asked.name()));
             }
@@ -211,10 +211,10 @@ impl McplHostSide {
         }
         if named != checkpoint {
             let text = format!("it calls {checkpoint} {named} after the rollback");
-            cx.tell("odd", Some(server), text, Value::Null);
+            cx.report("odd", Some(server), text, Value::Null);
         }
         let data = json!({"feature_set": set, "checkpoint": checkpoint, "outcome": "success"});
-        cx.tell("rolled back", Some(server), format!("{set} is back at {checkpoint}"), data);
+        cx.report("rolled back", Some(server), format!("{set} is back at {checkpoint}"), data);
         Ok(())
     }
 }

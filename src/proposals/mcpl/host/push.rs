@@ -48,7 +48,7 @@ impl McplHostSide {
             }
         };
         let name = params["eventId"].as_str().unwrap_or("an event without an id");
-        cx.tell(what, Some(server), format!("{name}: {text}"), data);
+        cx.report(what, Some(server), format!("{name}: {text}"), data);
         cx.respond(server, id, answer);
     }
 
@@ -62,7 +62,7 @@ impl McplHostSide {
         let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         match peer.sets.gate(&params["featureSet"], "pushEvents", &peer.policy) {
-            Ok(odd) => odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null)),
+            Ok(odd) => odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null)),
             Err(refused) if refused.data.is_some() && peer.policy.word("refusal") == "result" => {
                 return Ok(Err(format!("{}: {}", refused.message, params["featureSet"])));
             }
@@ -73,7 +73,7 @@ impl McplHostSide {
         let content = &params["payload"]["content"];
         match content {
             Value::Array(_) => {}
-            Value::String(_) => cx.tell("odd", Some(server), "payload.content is a string, not blocks", Value::Null),
+            Value::String(_) => cx.report("odd", Some(server), "payload.content is a string, not blocks", Value::Null),
             _ => return malformed("payload.content is missing"),
         }
         let window = peer.policy.time("dedupe_window");

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// How many decisions of the user's are remembered.
-const MOST_DECISIONS: usize = 4096;
+const MAX_DECISIONS: usize = 4096;
 /// How many requests may wait for the user.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 
 /// What becomes of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Scopes {
             otherwise: policy.word("scope"),
             keeps: policy.flag("scope_cache"),
             timeout: policy.time("scope_timeout"),
-            said: Recent::new(MOST_DECISIONS),
+            said: Recent::new(MAX_DECISIONS),
             pending: Vec::new(),
         }
     }
@@ -203,7 +203,7 @@ impl Scopes {
     /// # Errors
     /// Too many wait.
     pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
-        if self.pending.len() >= MOST_WAITING {
+        if self.pending.len() >= MAX_WAITING {
             return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes wait for the user"));
         }
         let label = scope["label"].as_str().unwrap_or_default().to_owned();
@@ -248,7 +248,7 @@ mod tests {
     use crate::proposals::policy::Policies;
 
     fn scopes(set: &[(&str, &str)]) -> Scopes {
-        let mut policies = Policies::new([("mcpl", super::super::KNOBS)]);
+        let mut policies = Policies::new([("mcpl", super::super::SETTINGS)]);
         set.iter().for_each(|(name, value)| policies.set(None, name, &(*value).into()).unwrap());
         Scopes::new(&policies.of("mcpl", "s"))
     }
@@ -270,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn c22_what_is_no_pattern_is_told_and_denies() {
-        let told = |list: &str, pattern: &str, kind: &str| {
-            let mut policies = Policies::new([("mcpl", super::super::KNOBS)]);
+    fn c22_what_is_no_pattern_is_reported_and_denies() {
+        let reported = |list: &str, pattern: &str, kind: &str| {
+            let mut policies = Policies::new([("mcpl", super::super::SETTINGS)]);
             policies.set(Some("s"), list, &pattern.into()).unwrap();
             policies.set(None, "mcpl.patterns", &kind.into()).unwrap();
-            let told = crate::proposals::check_policies(&policies).map_err(|error| error.to_string());
-            (told, Scopes::new(&policies.of("mcpl", "s")).judge("files", "/etc/passwd"))
+            let reported = crate::proposals::check_policies(&policies).map_err(|error| error.to_string());
+            (reported, Scopes::new(&policies.of("mcpl", "s")).judge("files", "/etc/passwd"))
         };
         for (pattern, kind, why) in [
             ("/etc/(", "regex", "unclosed group"),
@@ -285,15 +285,15 @@ mod tests {
             ("/etc/[a-", "glob", "unclosed character class"),
             ("ok,/etc/{a", "glob", "alternate"),
         ] {
-            let (black, verdict) = told("mcpl.blacklist", pattern, kind);
+            let (black, verdict) = reported("mcpl.blacklist", pattern, kind);
             let black = black.expect_err(pattern);
             assert!(black.starts_with("mcpl.blacklist for s: ") && black.contains(why), "{black}");
             assert!(matches!(verdict, Verdict::Denied(_)), "{pattern}: {verdict:?}");
-            let (white, verdict) = told("mcpl.whitelist", pattern, kind);
-            assert!(white.is_err_and(|told| told.starts_with("mcpl.whitelist for s: ")), "{pattern}");
+            let (white, verdict) = reported("mcpl.whitelist", pattern, kind);
+            assert!(white.is_err_and(|reported| reported.starts_with("mcpl.whitelist for s: ")), "{pattern}");
             assert_ne!(verdict, Verdict::Approved, "{pattern}");
         }
-        assert_eq!(told("mcpl.blacklist", "files=/etc/.*", "regex").0, Ok(()));
+        assert_eq!(reported("mcpl.blacklist", "files=/etc/.*", "regex").0, Ok(()));
     }
 
     #[test]

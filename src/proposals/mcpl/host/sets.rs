@@ -71,7 +71,7 @@ pub struct Sets {
     /// The user lets the server do what its sets say.
     pub is_consented: bool,
     /// What the server was told last.
-    told: Option<BTreeMap<String, bool>>,
+    reported: Option<BTreeMap<String, bool>>,
 }
 
 impl Sets {
@@ -84,7 +84,7 @@ impl Sets {
             by_hand: Vec::new(),
             takes_prefix: policy.word("wildcard") == "prefix",
             is_consented: policy.flag("consent"),
-            told: None,
+            reported: None,
         }
     }
 
@@ -185,16 +185,16 @@ impl Sets {
     /// what has changed, or all again. `scopes` are for the first one.
     pub fn update(&mut self, policy: &Policy, scopes: Value) -> Option<Value> {
         let now: BTreeMap<String, bool> = self.declared.keys().map(|set| (set.clone(), self.is_on(set))).collect();
-        let is_first = self.told.is_none();
+        let is_first = self.reported.is_none();
         let is_needed = now.values().any(|on| !on) || !scopes.is_null();
         match policy.word("update") {
             "never" => return None,
             "when_needed" if is_first && !is_needed => return None,
             _ => {}
         }
-        let told = self.told.replace(now.clone()).unwrap_or_default();
+        let reported = self.reported.replace(now.clone()).unwrap_or_default();
         let all = is_first || policy.word("update_form") == "replace";
-        let changed = |set: &str, on: bool| all || told.get(set) != Some(&on);
+        let changed = |set: &str, on: bool| all || reported.get(set) != Some(&on);
         let listed = |wanted: bool| -> Vec<&str> {
             let sets = now.iter().filter(|(set, on)| **on == wanted && changed(set, **on));
             sets.map(|(set, _)| set.as_str()).collect()

@@ -2,7 +2,7 @@
 
 use crate::proposals::policy::{Setting, SettingKind};
 
-const fn knob(
+const fn setting(
     name: &'static str,
     kind: SettingKind,
     default: &'static str,
@@ -16,8 +16,8 @@ const fn knob(
 const LANES: SettingKind = SettingKind::Choice(&["wake", "batch", "queue", "refuse"]);
 
 /// All of them.
-pub static KNOBS: &[Setting] = &[
-    knob(
+pub static SETTINGS: &[Setting] = &[
+    setting(
         "offer",
         SettingKind::Set(&[
             "pushEvents",
@@ -31,195 +31,201 @@ pub static KNOBS: &[Setting] = &[
         "What the host offers; nothing at all makes it a plain host",
         "seed 002 §5.2 (C2, C6)",
     ),
-    knob(
+    setting(
         "consent",
         SettingKind::Flag,
         "true",
         "Whether feature sets are on from the start; false until approved by hand",
         "seed 002 §13.1 (F10)",
     ),
-    knob("enabled", SettingKind::Words, "*", "Feature sets that are on, by name or pattern", "seed 002 §6.4 (C9)"),
-    knob("disabled", SettingKind::Words, "", "Feature sets that are off, whatever enables them", "seed 002 §6.4 (C9)"),
-    knob(
+    setting("enabled", SettingKind::Words, "*", "Feature sets that are on, by name or pattern", "seed 002 §6.4 (C9)"),
+    setting(
+        "disabled",
+        SettingKind::Words,
+        "",
+        "Feature sets that are off, whatever enables them",
+        "seed 002 §6.4 (C9)",
+    ),
+    setting(
         "wildcard",
         SettingKind::Choice(&["segment", "prefix"]),
         "segment",
         "What * stands for in a pattern of feature sets: one segment, or everything that follows",
         "seed 002 §6.3 (C9)",
     ),
-    knob(
+    setting(
         "update",
         SettingKind::Choice(&["always", "when_needed", "never"]),
         "always",
         "When the server is told which sets are on; when needed: if some are off or scoped",
         "seed 002 §5.3 (C5)",
     ),
-    knob(
+    setting(
         "update_form",
         SettingKind::Choice(&["delta", "replace"]),
         "delta",
         "Whether later updates name what has changed, or all sets",
         "seed 002 §6.7 (AMB-C3)",
     ),
-    knob(
+    setting(
         "refusal",
         SettingKind::Choice(&["error", "result"]),
         "error",
         "How an event of a set that is off or unknown is refused",
         "seed 002 §6.6 and §9.3 (AMB-C13)",
     ),
-    knob("can_enable", SettingKind::Flag, "true", "What canEnable says in a refusal", "seed 002 §6.6 (C14)"),
-    knob(
+    setting("can_enable", SettingKind::Flag, "true", "What canEnable says in a refusal", "seed 002 §6.6 (C14)"),
+    setting(
         "unlisted",
         SettingKind::Choice(&["accept", "refuse"]),
         "accept",
         "What becomes of a message whose set does not list what the message needs",
         "seed 002 §6.2 (C15)",
     ),
-    knob(
+    setting(
         "whitelist",
         SettingKind::Words,
         "",
         "Scopes that are approved: patterns, or SET=PATTERN for one feature set",
         "seed 002 §7.2 (C21)",
     ),
-    knob(
+    setting(
         "blacklist",
         SettingKind::Words,
         "",
         "Scopes that are denied, whatever approves them: patterns, SET=PATTERN, or =PATTERN if it has a = of its own",
         "seed 002 §7.2 (C21)",
     ),
-    knob(
+    setting(
         "patterns",
         SettingKind::Choice(&["glob", "regex"]),
         "glob",
         "What patterns of scopes are; in a glob * stays within a path's segment and ** does not; what is neither is refused",
         "seed 002 §7.2 (C22)",
     ),
-    knob(
+    setting(
         "scope",
         SettingKind::Choice(&["ask", "approve", "deny"]),
         "ask",
         "What becomes of a scope on neither list; ask: the user says it by hand",
         "seed 002 §7.6 (C21)",
     ),
-    knob(
+    setting(
         "scope_timeout",
         SettingKind::Time,
         "30s",
         "How long the user is waited for, before the scope is denied",
         "seed 002 §7.4 (AMB-C17)",
     ),
-    knob(
+    setting(
         "scope_cache",
         SettingKind::Flag,
         "true",
         "Whether what the user said of a scope holds for the session",
         "seed 002 §7.6 (C24)",
     ),
-    knob(
+    setting(
         "scope_arguments",
         SettingKind::Words,
         "path,file,uri,url,channel,channelId",
         "Which argument of a scoped tool is its scope's label: the first that is there",
         "seed 002 §7.7 (C25)",
     ),
-    knob(
+    setting(
         "state",
         SettingKind::Choice(&["full", "minimal", "ignore"]),
         "full",
         "How much of a server's state is kept: the tree of checkpoints, the latest, or nothing",
         "seed 002 §8 (C36)",
     ),
-    knob("state_bytes", SettingKind::Bytes, "1M", "How large a state is kept", "seed 002 §8.3 (C29)"),
-    knob(
+    setting("state_bytes", SettingKind::Bytes, "1M", "How large a state is kept", "seed 002 §8.3 (C29)"),
+    setting(
         "push",
         LANES,
         "wake",
         "What an event does: begin a turn, share one that waits, wait for a turn, nothing",
         "seed 002 §9 (C38)",
     ),
-    knob(
+    setting(
         "push_waiting",
         SettingKind::Count,
         "1024",
         "How many events and messages of the server may wait for a turn",
         "seed 002 §9.3 (C38)",
     ),
-    knob(
+    setting(
         "dedupe_window",
         SettingKind::Time,
         "1h",
         "How long an event's id is remembered, the latest 65536 at most",
         "seed 002 §9.4 (C39)",
     ),
-    knob("before_timeout", SettingKind::Time, "5s", "How long context is waited for", "seed 002 §10.6 (C49)"),
-    knob("after_timeout", SettingKind::Time, "10s", "How long another answer is waited for", "seed 002 §10.6 (C49)"),
-    knob(
+    setting("before_timeout", SettingKind::Time, "5s", "How long context is waited for", "seed 002 §10.6 (C49)"),
+    setting("after_timeout", SettingKind::Time, "10s", "How long another answer is waited for", "seed 002 §10.6 (C49)"),
+    setting(
         "on_failure",
         SettingKind::Choice(&["open", "closed"]),
         "open",
         "Whether the answer is shown as it is, or withheld, where a blocking hook fails",
         "seed 002 §13.3 (C75)",
     ),
-    knob(
+    setting(
         "nested",
         SettingKind::Choice(&["refuse", "allow"]),
         "refuse",
         "What becomes of an inference that the server asks for within a hook; an event then begins no turn",
         "seed 002 §10.7 (C50, C51)",
     ),
-    knob(
+    setting(
         "most_bytes",
         SettingKind::Bytes,
         "16k",
         "How much of one injection, event or message is taken",
         "seed 002 §13.4 (C77)",
     ),
-    knob(
+    setting(
         "route",
         SettingKind::Words,
         "",
         "Which inferences run: SET=model or SET=deny, conversation:ID=…; the first that fits, else the model",
         "seed 002 §11.5 (C58)",
     ),
-    knob(
+    setting(
         "inferences",
         SettingKind::Count,
         "none",
         "How many inferences the server may ask for in a session",
         "seed 002 §11.5 (C58)",
     ),
-    knob(
+    setting(
         "inference_tokens",
         SettingKind::Count,
         "none",
         "How many tokens its inferences may take in a session",
         "seed 002 §11.5 (C58)",
     ),
-    knob(
+    setting(
         "incoming",
         LANES,
         "wake",
         "What a channel's messages do: begin a turn, share one that waits, wait for a turn, nothing",
         "seed 002 §14.3 (C68)",
     ),
-    knob(
+    setting(
         "publish",
         SettingKind::Choice(&["request", "notification", "none"]),
         "request",
         "How the answer to a channel's message goes back into it",
         "seed 002 §14.3 (C67)",
     ),
-    knob(
+    setting(
         "chunk_bytes",
         SettingKind::Bytes,
         "1k",
         "How long the pieces of an answer are that observers of a channel get",
         "seed 002 §14.3 (C66)",
     ),
-    knob(
+    setting(
         "channel_timeout",
         SettingKind::Time,
         "30s",

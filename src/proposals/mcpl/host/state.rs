@@ -4,10 +4,10 @@ use crate::proposals::recent::Recent;
 use serde_json::{Value, json};
 
 /// How many checkpoints of a feature set are kept.
-const MOST_CHECKPOINTS: usize = 4096;
+const MAX_CHECKPOINTS: usize = 4096;
 
 /// How many bytes of data they may have together (16 MiB); the oldest lose theirs.
-const MOST_DATA: usize = 16 << 20;
+const MAX_DATA: usize = 16 << 20;
 
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,15 +24,15 @@ struct Checkpoint {
 pub struct Tree {
     /// All that were given, where more than the latest is kept.
     checkpoints: Option<Recent<String, Checkpoint>>,
-    most_bytes: usize,
+    max_bytes: usize,
     /// Where the host stands.
     current: Option<(String, Checkpoint)>,
 }
 
 impl Tree {
     /// An empty one. `is_full` keeps all checkpoints, else only the latest is.
-    pub fn new(is_full: bool, most_bytes: usize) -> Self {
-        Self { checkpoints: is_full.then(|| Recent::new(MOST_CHECKPOINTS)), most_bytes, current: None }
+    pub fn new(is_full: bool, max_bytes: usize) -> Self {
+        Self { checkpoints: is_full.then(|| Recent::new(MAX_CHECKPOINTS)), max_bytes, current: None }
     }
 
     fn get(&self, checkpoint: &str) -> Option<&Checkpoint> {
@@ -70,7 +70,7 @@ impl Tree {
             (None, None) => None,
         };
         if data.is_none() && state.get("data").is_some() {
-            odd.push(format!("its data is larger than {} B and not kept", self.most_bytes));
+            odd.push(format!("its data is larger than {} B and not kept", self.max_bytes));
         }
         let bytes = data.as_ref().map_or(0, |data| data.to_string().len());
         let found = Checkpoint { parent: parent.map(str::to_owned), data, bytes };
@@ -86,7 +86,7 @@ impl Tree {
     fn shed_data(&mut self) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         let mut left: usize = checkpoints.values().map(|found| found.bytes).sum();
-        while left > MOST_DATA {
+        while left > MAX_DATA {
             let oldest = checkpoints.keys().find(|key| checkpoints.get(key).is_some_and(|found| found.data.is_some()));
             let Some(found) = oldest.cloned().and_then(|key| checkpoints.get_mut(&key)) else { return };
             left -= found.bytes;
@@ -95,7 +95,7 @@ impl Tree {
     }
 
     fn fits(&self, data: &Value) -> bool {
-        data.to_string().len() <= self.most_bytes
+        data.to_string().len() <= self.max_bytes
     }
 
     /// Applies a patch step by step, so that one that copies over and over ends where it gets too large.
@@ -104,7 +104,7 @@ impl Tree {
         for operation in patch.0 {
             json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| error.to_string())?;
             if !self.fits(&data) {
-                return Err(format!("the state becomes larger than {} B", self.most_bytes));
+                return Err(format!("the state becomes larger than {} B", self.max_bytes));
             }
         }
         Ok(data)
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn c28_c30_c31_what_does_not_fit_is_told_and_the_checkpoint_stands_without_data() {
+    fn c28_c30_c31_what_does_not_fit_is_reported_and_the_checkpoint_stands_without_data() {
         let mut tree = Tree::new(true, 100);
         assert_eq!(tree.take(&json!({"parent": null})).len(), 1);
         tree.take(&state("a", None, json!({"data": 1})));

@@ -66,8 +66,8 @@ impl McplHostSide {
         let odd = tree.take(state);
         let text = format!("{} after {}", state["checkpoint"], state["parent"]);
         let data = json!({"feature_set": set, "checkpoint": state["checkpoint"], "parent": state["parent"]});
-        cx.tell("state", Some(server), text, data);
-        odd.into_iter().for_each(|odd| cx.tell("odd", Some(server), odd, Value::Null));
+        cx.report("state", Some(server), text, data);
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
     }
 
     /// A server asks for a scope (C20, C21).
@@ -82,12 +82,17 @@ impl McplHostSide {
         let (set, label) = match verdict {
             Ok(named) => named,
             Err(refused) => {
-                cx.tell("refused", Some(server), format!("scope: {}", refused.message), json!({"outcome": "failure"}));
+                cx.report(
+                    "refused",
+                    Some(server),
+                    format!("scope: {}", refused.message),
+                    json!({"outcome": "failure"}),
+                );
                 return cx.respond(server, id, Err(refused));
             }
         };
         if !peer.sets.says(set, "scoped") {
-            cx.tell("odd", Some(server), format!("{set} is not declared as scoped"), Value::Null);
+            cx.report("odd", Some(server), format!("{set} is not declared as scoped"), Value::Null);
         }
         let verdict = peer.scopes.judge(set, label);
         let mut data = json!({"feature_set": set, "label": label});
@@ -103,7 +108,7 @@ impl McplHostSide {
             }
         };
         data["outcome"] = outcome.into();
-        cx.tell("scope", Some(server), text, data);
+        cx.report("scope", Some(server), text, data);
         match verdict {
             Verdict::Approved => {
                 cx.respond(server, id, Ok(approval(&peer.channels.enriched(label, &scope["payload"]))))

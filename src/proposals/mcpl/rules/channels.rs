@@ -74,21 +74,21 @@ impl Channels {
         let direction = channel["direction"].as_str().unwrap_or("bidirectional").to_owned();
         if let Some(id) = channel["id"].as_str() {
             let part = |name: &str| channel.get(name).filter(|value| !value.is_null()).map(digest);
-            let told = Channel { direction, kind: part("type"), address: part("address") };
-            self.known.insert(id.to_owned(), told);
+            let reported = Channel { direction, kind: part("type"), address: part("address") };
+            self.known.insert(id.to_owned(), reported);
         }
     }
 
     fn add(&mut self, channels: &Value, seq: u64, findings: &mut Findings) {
         for channel in channels.as_array().into_iter().flatten() {
             let Some(id) = channel["id"].as_str() else { continue };
-            let differs = |told: Option<Digest>, name: &str| {
+            let differs = |reported: Option<Digest>, name: &str| {
                 let says = channel.get(name).filter(|value| !value.is_null()).map(digest);
-                told.is_some() && says.is_some() && told != says
+                reported.is_some() && says.is_some() && reported != says
             };
-            let other = self.known.get(&id.to_owned()).and_then(|told| match () {
-                () if differs(told.kind, "type") => Some("type"),
-                () if differs(told.address, "address") => Some("address"),
+            let other = self.known.get(&id.to_owned()).and_then(|reported| match () {
+                () if differs(reported.kind, "type") => Some("type"),
+                () if differs(reported.address, "address") => Some("address"),
                 () => None,
             });
             findings.check(&CHANNEL_REUSED, seq, other.is_none(), || {
@@ -115,7 +115,7 @@ impl Channels {
 
     /// Checks that a channel is registered; answers its direction.
     fn registered(&self, id: &str, seq: u64, findings: &mut Findings) -> Option<&str> {
-        let direction = self.known.get(&id.to_owned()).map(|told| told.direction.as_str());
+        let direction = self.known.get(&id.to_owned()).map(|reported| reported.direction.as_str());
         let known = direction.is_some() || self.may_be_hidden();
         findings.check(&UNREGISTERED, seq, known, || format!("channel {id:?}"));
         direction

@@ -5,12 +5,12 @@ use crate::proposals::Exemption;
 use crate::protocol::schema::SchemaViolation;
 
 /// What to make of a misfit.
-pub fn excuse(definition: &str, value: &Value, misfit: &SchemaViolation) -> Exemption {
-    let place = misfit.place.as_str();
+pub fn exemption(definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+    let place = violation.place.as_str();
     let at = value.pointer(place).unwrap_or(&Value::Null);
     let rule = match definition {
-        "capability:client" | "capability:server" => match capability_excuse(place, at) {
-            Some(excuse) => return excuse,
+        "capability:client" | "capability:server" => match capability_exemption(place, at) {
+            Some(exemption) => return exemption,
             None => return Exemption::None,
         },
         "featureSets/changed:params" if is_use(place) && at.is_string() => &UNKNOWN_USE,
@@ -23,7 +23,7 @@ pub fn excuse(definition: &str, value: &Value, misfit: &SchemaViolation) -> Exem
         {
             &CONTENT_STRING
         }
-        _ => match block_excuse(at) {
+        _ => match block_exemption(at) {
             Some(rule) => rule,
             None => return Exemption::None,
         },
@@ -31,7 +31,7 @@ pub fn excuse(definition: &str, value: &Value, misfit: &SchemaViolation) -> Exem
     Exemption::Instead(rule)
 }
 
-fn capability_excuse(place: &str, at: &Value) -> Option<Exemption> {
+fn capability_exemption(place: &str, at: &Value) -> Option<Exemption> {
     match (place, at) {
         ("/featureSets", Value::Array(_)) => Some(Exemption::Instead(&SETS_ARRAY)),
         ("/channels", Value::Bool(_)) => Some(Exemption::Accepted),
@@ -55,7 +55,7 @@ fn refuses_bare(result: &Value, member: &str) -> bool {
 }
 
 /// A content block in a form that is almost the proposal's.
-fn block_excuse(block: &Value) -> Option<&'static crate::proposals::Rule> {
+fn block_exemption(block: &Value) -> Option<&'static crate::proposals::Rule> {
     let lacks = |name: &str| block.get(name).is_none();
     match block["type"].as_str()? {
         "image" | "audio" if block["data"].is_string() && lacks("mimeType") && lacks("uri") => Some(&MEDIA_TYPE),

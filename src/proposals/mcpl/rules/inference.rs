@@ -11,7 +11,7 @@ const AFTER: &str = "context/afterInference";
 /// After this long a hook that was never answered is over, in nanoseconds.
 const HOOK_OVER: i64 = 10_000_000_000;
 /// How many hooks that wait are remembered.
-const MOST_HOOKS: usize = 256;
+const MAX_HOOKS: usize = 256;
 
 /// An inference/request that waits, and what was streamed for it.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Inferences {
     fn hook_asked(&mut self, message: &Observed<'_>) {
         self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_OVER);
         if message.envelope.kind == MessageKind::Request {
-            if self.hooks.len() >= MOST_HOOKS {
+            if self.hooks.len() >= MAX_HOOKS {
                 self.hooks.remove(0);
             }
             self.hooks.push((message.seq, message.time));

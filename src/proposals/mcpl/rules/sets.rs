@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// How long a message may still be on its way when an update crosses it, in nanoseconds.
 const GRACE: i64 = 250_000_000;
 /// How many switches are kept; the host's own patterns, so few.
-const MOST_SWITCHES: usize = 4096;
+const MAX_SWITCHES: usize = 4096;
 
 /// A pattern that the host switched.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Sets {
     switches: Vec<Switch>,
     updates: u64,
     updated: bool,
-    early_told: bool,
+    early_reported: bool,
     /// Updates and changes may be missing.
     lost: bool,
 }
@@ -95,8 +95,8 @@ impl Sets {
         if !is_agreed(message.declared) {
             return;
         }
-        if self.updated || !(self.early_told || self.lost) {
-            self.early_told |= !self.updated;
+        if self.updated || !(self.early_reported || self.lost) {
+            self.early_reported |= !self.updated;
             findings
                 .check(&BEFORE_UPDATE, message.seq, self.updated, || format!("{method} before any featureSets/update"));
         }
@@ -169,7 +169,7 @@ impl Sets {
                 self.switches.push(Switch { pattern: pattern.to_owned(), enabled, time: message.time, update });
             }
         }
-        let over = self.switches.len().saturating_sub(MOST_SWITCHES);
+        let over = self.switches.len().saturating_sub(MAX_SWITCHES);
         self.switches.drain(..over);
         for set in message.content["scopes"].as_object().into_iter().flat_map(|scopes| scopes.keys()) {
             self.check_named(set, message.seq, findings);

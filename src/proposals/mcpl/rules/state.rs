@@ -48,9 +48,9 @@ impl States {
         let (seq, state) = (message.seq, &message.content["state"]);
         let both = state.get("data").is_some() && state.get("patch").is_some();
         findings.check(&STATE_BOTH, seq, !both, || "data and patch".to_owned());
-        let mut misfits = SCHEMAS.check("State", state).unwrap_or_default();
-        misfits.retain(|misfit| !(both && misfit.place == "/patch"));
-        findings.check(&STATE_SHAPE, seq, misfits.is_empty(), || join(&misfits));
+        let mut violations = SCHEMAS.check("State", state).unwrap_or_default();
+        violations.retain(|violation| !(both && violation.place == "/patch"));
+        findings.check(&STATE_SHAPE, seq, violations.is_empty(), || join(&violations));
         let Some(checkpoint) = state["checkpoint"].as_str() else { return };
         let parent = state["parent"].as_str();
         if let Some(target) = self.rolled_back.take() {
@@ -62,12 +62,12 @@ impl States {
             let known = self.may_know(parent);
             findings.check(&UNKNOWN_PARENT, seq, known, || format!("parent {parent:?}"));
         }
-        let told = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
+        let reported = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
         let first = self.checkpoints.get(&checkpoint.to_owned()).copied();
-        let same = first.flatten().is_none_or(|first| first == told);
+        let same = first.flatten().is_none_or(|first| first == reported);
         findings.check(&CHECKPOINT_REUSED, seq, same, || format!("{checkpoint:?} again, as another state"));
         if first.is_none() {
-            self.checkpoints.insert(checkpoint.to_owned(), Some(told));
+            self.checkpoints.insert(checkpoint.to_owned(), Some(reported));
         }
     }
 
@@ -112,8 +112,8 @@ fn check_call(message: &Observed<'_>, findings: &mut Findings) {
     if !["state", "checkpoint", "scope"].iter().any(|name| params.get(name).is_some()) {
         return;
     }
-    let misfits = SCHEMAS.check("ToolCallMembers", params).unwrap_or_default();
-    findings.check(&CALL_MEMBERS, seq, misfits.is_empty(), || join(&misfits));
+    let violations = SCHEMAS.check("ToolCallMembers", params).unwrap_or_default();
+    findings.check(&CALL_MEMBERS, seq, violations.is_empty(), || join(&violations));
     let state = params.get("state");
     findings.check(&STATE_AND_CHECKPOINT, seq, state.is_none() || params.get("checkpoint").is_none(), || {
         "state and checkpoint".to_owned()
@@ -122,6 +122,6 @@ fn check_call(message: &Observed<'_>, findings: &mut Findings) {
     findings.check(&STATE_WRAPPED, seq, !wrapped, || "state has a checkpoint in it".to_owned());
 }
 
-fn join(misfits: &[crate::protocol::schema::SchemaViolation]) -> String {
-    misfits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn join(violations: &[crate::protocol::schema::SchemaViolation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -95,9 +95,9 @@ impl Channels {
     pub fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
         let offered: Vec<Value> = channels.into_iter().map(described).collect();
         for channel in &offered {
-            let misfits = super::super::SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
-            if let Some(misfit) = misfits.first() {
-                return Err(format!("channels: {misfit}"));
+            let violations = super::super::SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
+            if let Some(violation) = violations.first() {
+                return Err(format!("channels: {violation}"));
             }
         }
         self.known = offered.iter().map(|channel| (id_of(channel), channel.clone())).collect();
@@ -157,7 +157,7 @@ impl Channels {
         match kind {
             "channel-register" => self.register(params, negotiated, cx),
             "channel-changed" => self.change(params, negotiated, cx),
-            "channel-incoming" => self.bring_in(params, negotiated, cx),
+            "channel-incoming" => self.complete_io_in(params, negotiated, cx),
             _ => {
                 negotiated.host_has("channels")?;
                 Ok(cx.ask(LIST, &json!({}), json!({"listing": self.known.keys().collect::<Vec<_>>()})))
@@ -188,7 +188,12 @@ impl Channels {
     }
 
     /// Messages from channels. Each has an id, an author and a time, made up where none is given.
-    fn bring_in(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+    fn complete_io_in(
+        &mut self,
+        params: &Value,
+        negotiated: &Negotiated,
+        cx: &mut dyn ServerCx,
+    ) -> Result<String, Unsent> {
         negotiated.host_has("channels")?;
         let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
         let drafts = if draft.messages.is_empty() { vec![draft] } else { draft.messages };
@@ -299,7 +304,7 @@ impl Channels {
     }
 
     /// Hears the host; `false`: it is none of these, or there are no channels.
-    pub fn hear(&mut self, method: &str, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> bool {
+    pub fn receive(&mut self, method: &str, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> bool {
         if !self.is_on() {
             return false;
         }
@@ -340,9 +345,9 @@ impl Channels {
     /// What the host made of messages that came in: a result for each (§14.3, C69).
     pub fn taken(sent: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
         let sent: BTreeSet<&str> = sent.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut told = Map::new();
+        let mut reported = Map::new();
         let mut put = |list: &str, id: &str| {
-            let list = told.entry(list).or_insert_with(|| json!([]));
+            let list = reported.entry(list).or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {
                 list.push(id.into());
             }
@@ -366,7 +371,7 @@ impl Channels {
         sent.difference(&seen).for_each(|id| put("missing", id));
         let mut report = json!({"report": "incoming_answered", "id": granted.id, "latency_us": granted.latency_us,
             "late": granted.late});
-        told.into_iter().for_each(|(list, ids)| report[list] = ids);
+        reported.into_iter().for_each(|(list, ids)| report[list] = ids);
         if !reasons.is_empty() {
             report["reasons"] = reasons.into();
         }

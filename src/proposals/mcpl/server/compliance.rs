@@ -85,13 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn c48_what_matches_is_taken_out_and_told() {
+    fn c48_what_matches_is_taken_out_and_reported() {
         let redactor = redactor(&[("api_key", r"sk-\w+"), ("email", r"\w+@\w+\.\w+")]).expect("patterns");
         let answer = redactor.answer("Schlüssel: sk-123 and sk-456, a@b.de");
         assert_eq!(answer["modifiedResponse"], "Schlüssel: [REDACTED] and [REDACTED], [REDACTED]");
-        let told = json!([{"type": "api_key", "position": [11, 17]}, {"type": "api_key", "position": [22, 28]},
+        let reported = json!([{"type": "api_key", "position": [11, 17]}, {"type": "api_key", "position": [22, 28]},
             {"type": "email", "position": [30, 36]}]);
-        assert_eq!(answer["metadata"]["redactions"], told);
+        assert_eq!(answer["metadata"]["redactions"], reported);
         assert_eq!(SCHEMAS.check("context/afterInference:result", &answer), Some(vec![]));
         assert_eq!(redactor.answer("nothing"), json!({"featureSet": REDACTION}));
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A part of a streamed inference came: it is kept with the request, under its index.
-pub fn hear_chunk(params: &Value, cx: &mut dyn ServerCx) {
+pub fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
     let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
     match (chunks, params["index"].as_u64(), &params["delta"]) {
         (Some(chunks), Some(index), Value::String(delta)) => chunks[index.to_string()] = json!(delta),
@@ -74,7 +74,7 @@ pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
 }
 
 /// The same for something that another room wants of a model, in the name of a feature set.
-pub fn of_chore(asked: &Infer, set: &str) -> Value {
+pub fn of_job(asked: &Infer, set: &str) -> Value {
     let said = |role: &str, text: &str| json!({"role": role, "content": text});
     let mut messages: Vec<Value> = asked.system_prompt.iter().map(|text| said("system", text)).collect();
     messages.push(said("user", &asked.prompt));

@@ -4,7 +4,7 @@ use crate::proposals::recent::{Digest, Recent};
 use serde_json::Value;
 
 /// How many outputs are kept in mind.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// One inference's output to one channel.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Outgoing(Recent<(String, String), Output>);
 
 impl Default for Outgoing {
     fn default() -> Self {
-        Self(Recent::new(MOST))
+        Self(Recent::new(MAX))
     }
 }
 
@@ -62,32 +62,32 @@ impl Outgoing {
     /// A chunk: numbered from 0 without gaps, and before the whole.
     pub fn chunk(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
-        let mut told = SendResult::default();
+        let mut reported = SendResult::default();
         if output.complete {
-            told.faults.push("a chunk after the whole");
+            reported.faults.push("a chunk after the whole");
         }
         if params["index"].as_u64() != Some(output.chunks) {
-            told.faults.push("a chunk out of order");
+            reported.faults.push("a chunk out of order");
         }
         output.chunks = params["index"].as_u64().unwrap_or(output.chunks).saturating_add(1);
         output.text.append(params["delta"].as_str().unwrap_or_default());
-        told
+        reported
     }
 
     /// The whole: once, and what the chunks were.
     pub fn complete(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
-        let mut told = SendResult::default();
+        let mut reported = SendResult::default();
         if output.complete {
-            told.faults.push("the whole came before");
+            reported.faults.push("the whole came before");
         }
         output.complete = true;
         let text = text_of(&params["content"]);
         let mut whole = Digest::default();
         whole.append(&text);
         let agrees = (output.chunks > 0).then_some(whole == output.text);
-        told.complete = Some(Observed { chunks: output.chunks, agrees, text });
-        told
+        reported.complete = Some(Observed { chunks: output.chunks, agrees, text });
+        reported
     }
 }
 
@@ -113,8 +113,8 @@ mod tests {
             assert_eq!(outgoing.chunk(&params(json!({"index": index, "delta": delta}))), SendResult::default());
         }
         let whole = params(json!({"content": [{"type": "text", "text": "Hello team"}]}));
-        let told = outgoing.complete(&whole).complete.expect("complete");
-        assert_eq!((told.chunks, told.agrees, told.text.as_str()), (2, Some(true), "Hello team"));
+        let reported = outgoing.complete(&whole).complete.expect("complete");
+        assert_eq!((reported.chunks, reported.agrees, reported.text.as_str()), (2, Some(true), "Hello team"));
         assert_eq!(outgoing.complete(&whole).faults, ["the whole came before"]);
         let late = outgoing.chunk(&params(json!({"index": 7, "delta": "x"})));
         assert_eq!(late.faults, ["a chunk after the whole", "a chunk out of order"]);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_told_and_no_chunks_say_nothing() {
+    fn another_text_is_reported_and_no_chunks_say_nothing() {
         let mut outgoing = Outgoing::default();
         outgoing.chunk(&params(json!({"index": 0, "delta": "secret"})));
         let whole = |text: &str| params(json!({"content": [{"type": "text", "text": text}]}));

@@ -124,9 +124,9 @@ fn params(set: &str, label: &str, payload: Option<&Value>) -> Value {
 
 /// Writes the page: it is remembered, with its path as where it comes from.
 fn write(page: Page, cx: &mut dyn ServerCx) -> Value {
-    let told = format!("Wrote {} characters to {}", page.text.chars().count(), page.path);
+    let reported = format!("Wrote {} characters to {}", page.text.chars().count(), page.path);
     cx.remember(page.text, page.path);
-    success(&told)
+    success(&reported)
 }
 
 impl Negotiated {

@@ -2,7 +2,7 @@ use super::super::SCHEMAS;
 use super::negotiated::{NOT_ENABLED, UNKNOWN_SET};
 use super::*;
 use crate::proposals::server::Store;
-use crate::proposals::server::notes::{KEPT, MOST_BYTES, MOST_NOTES, Notes};
+use crate::proposals::server::notes::{KEPT, MAX_BYTES, MAX_NOTES, Notes};
 
 fn host(extra: &Value) -> Negotiated {
     let mut block = json!({"version": "0.4", "pushEvents": true, "inferenceRequest": {"streaming": true}});
@@ -60,7 +60,7 @@ fn updates_are_changes_and_wildcards_reach_all_below() {
 }
 
 #[test]
-fn what_the_host_or_the_set_lacks_is_told() {
+fn what_the_host_or_the_set_lacks_is_reported() {
     let mcpl = host(&json!({"pushEvents": false, "modelInfo": false}));
     let why = json!({"why": "host_lacks", "capability": "pushEvents"});
     assert_eq!(withheld(&mcpl, PUSH_EVENT, PROACTIVE), why);
@@ -105,16 +105,16 @@ fn notes_branch_after_a_rollback() {
 #[test]
 fn notes_are_bounded_in_number_and_in_bytes() {
     let mut notes = Notes::default();
-    for number in 0..MOST_NOTES {
+    for number in 0..MAX_NOTES {
         notes.add("n", &Value::Null, format!("chk_{number}")).expect("added");
     }
     let why = notes.add("n", &Value::Null, "chk_x".to_owned()).expect_err("refused");
     assert!(why.contains("256 notes"), "{why}");
     notes.rollback("chk_200").expect("kept");
     notes.add("n", &Value::Null, "chk_y".to_owned()).expect("there is space again");
-    let long = "x".repeat(MOST_BYTES);
-    let brought = json!({"state": {"notes": [], "more": long}});
-    for (text, call) in [(long.as_str(), &Value::Null), ("n", &brought)] {
+    let long = "x".repeat(MAX_BYTES);
+    let completed = json!({"state": {"notes": [], "more": long}});
+    for (text, call) in [(long.as_str(), &Value::Null), ("n", &completed)] {
         let why = notes.add(text, call, "chk_z".to_owned()).expect_err("refused");
         assert!(why.contains("64 KiB"), "{why}");
     }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// How far apart the two may be, in nanoseconds.
 const APART: i64 = 2_000_000_000;
 /// How many of each are remembered.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// A reminder of a file whose update has not come yet.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Files {
 
 impl Default for Files {
     fn default() -> Self {
-        Self { subscribed: Recent::new(MOST), updated: Recent::new(MOST), awaited: VecDeque::new() }
+        Self { subscribed: Recent::new(MAX), updated: Recent::new(MAX), awaited: VecDeque::new() }
     }
 }
 
@@ -66,7 +66,7 @@ impl Files {
         let is_recent = |time: &i64| message.time.saturating_sub(*time) <= APART;
         if self.updated.get(uri).is_some_and(is_recent) {
             findings.hold(&NO_UPDATE);
-        } else if self.awaited.len() < MOST {
+        } else if self.awaited.len() < MAX {
             self.awaited.push_back(Awaited { seq: message.seq, time: message.time, uri: uri.clone() });
         }
     }

@@ -30,8 +30,8 @@ impl Client {
         };
         let mut place = StreamPosition::default();
         let mut answered = false;
-        let (end, ()) = tokio::join!(self.hear(events, None, &mut place, &mut answered), asked);
-        (self.tell)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
+        let (end, ()) = tokio::join!(self.receive(events, None, &mut place, &mut answered), asked);
+        (self.report)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! Nothing is to be told apart there: what one side says goes to the other.
 
 use super::session::LAST_WORDS;
-use super::{Backend, Gateway, MOST_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use crate::process::supervisor::NO_HANDLERS;
 use crate::process::supervisor::is_kept;
 use crate::transport::budget::{Receiver, Sender, WeakSender};
@@ -173,7 +173,7 @@ impl Gateway {
         let id = uuid::Uuid::new_v4().to_string();
         let mut streams = lock(&self.directs.streams);
         streams.retain(|_, stream| stream.to.strong_count() > 0);
-        if streams.len() >= MOST_SESSIONS {
+        if streams.len() >= MAX_SESSIONS {
             // A client speaks at once; who has said nothing for longest is none.
             let silent = streams.iter().filter(|(_, stream)| stream.waiting.is_some());
             let oldest = silent.min_by_key(|(_, stream)| stream.since).map(|(id, _)| id.clone());
@@ -220,7 +220,7 @@ impl Gateway {
     }
 
     fn open_direct(&self) -> Result<(u32, Opened), Refusal> {
-        if lock(&self.directs.open).len() >= MOST_SESSIONS {
+        if lock(&self.directs.open).len() >= MAX_SESSIONS {
             return Err(full_up());
         }
         let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;

@@ -187,8 +187,8 @@ impl Session {
         self.is_used();
         let (said, lost) = self.lock().resume(last)?;
         if lost > 0 {
-            let told = format!("a client came back for a stream of which {lost} messages are not kept any more");
-            self.backend.lost(self.stream, &told);
+            let reported = format!("a client came back for a stream of which {lost} messages are not kept any more");
+            self.backend.lost(self.stream, &reported);
         }
         Some(said)
     }

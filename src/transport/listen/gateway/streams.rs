@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How many bytes may wait on a stream whose client does not read, and how many are kept of a session (16 MiB).
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// How many messages are kept of a session.
-const MOST_KEPT: usize = 4096;
+const MAX_KEPT: usize = 4096;
 /// How many requests may wait whose client went away; nobody asks for more answers than that.
-const MOST_LEFT: usize = 1024;
+const MAX_LEFT: usize = 1024;
 /// So long the answer to a request that was hung up on may still come: until then nobody else may use its id.
 const LATE: Duration = Duration::from_secs(60);
 /// The number of the stream for what belongs to no request.
@@ -26,7 +26,7 @@ const LISTENER: u64 = 0;
 
 /// Where a message could not go, told once for each session.
 const NOBODY: &str = "what belongs to no request of a client goes to none: a message of the server's was dropped";
-const UNHEARD: &str = "no client listens, and more waits than is kept: the oldest messages were dropped";
+const UNRECEIVED: &str = "no client listens, and more waits than is kept: the oldest messages were dropped";
 const UNREAD: &str = "a client does not read: messages on their way to it were dropped";
 
 /// See the module.
@@ -39,7 +39,7 @@ pub struct Streams {
     /// Whether the client has ever listened: then it comes back for what it misses.
     has_listened: bool,
     /// The listener's last event that was given to a client.
-    heard: u64,
+    received: u64,
     newest: u64,
     /// What was said, the oldest first.
     kept: VecDeque<Event>,
@@ -50,7 +50,7 @@ pub struct Streams {
     budget: Option<Arc<Budget>>,
     /// Requests that were hung up on, and when.
     abandoned: Vec<(ClientRequest, Instant)>,
-    told: Vec<&'static str>,
+    reported: Vec<&'static str>,
     is_cut: Arc<AtomicBool>,
 }
 
@@ -160,7 +160,7 @@ impl Waiting {
     fn add(&self, bytes: usize, in_any_case: bool) -> bool {
         let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let most = waiting.saturating_add(bytes);
-        let has_room = share.hold(most) && (most <= MOST_BYTES || *waiting == 0);
+        let has_room = share.hold(most) && (most <= MAX_BYTES || *waiting == 0);
         if has_room || in_any_case {
             *waiting = most;
             return true;
@@ -248,7 +248,7 @@ impl Streams {
         // Who uses an id again does not wait for the first answer any more.
         let same = |post: &Post| post.waiting.iter().any(|old| waiting.iter().any(|new| old.id == new.id));
         self.posts.retain(|post| post.stream.is_read() || !same(post));
-        if self.posts.len() >= MOST_LEFT
+        if self.posts.len() >= MAX_LEFT
             && let Some(left) = self.posts.iter().position(|post| !post.stream.is_read())
         {
             self.posts.remove(left);
@@ -265,7 +265,7 @@ impl Streams {
         if self.listener.is_read() {
             return None;
         }
-        Some(self.attach_listener(self.heard))
+        Some(self.attach_listener(self.received))
     }
 
     /// Goes on with a stream behind the event with this id, and says how many of its messages are not kept any more;
@@ -296,7 +296,7 @@ impl Streams {
 
     fn attach_listener(&mut self, behind: u64) -> StreamMessage {
         let (sender, said) = self.replay(LISTENER, behind);
-        (self.listener.sender, self.heard, self.has_listened) = (Some(sender), self.listener.last, true);
+        (self.listener.sender, self.received, self.has_listened) = (Some(sender), self.listener.last, true);
         said
     }
 
@@ -370,9 +370,9 @@ impl Streams {
                 // A client that does not read loses the stream, nobody else anything.
                 self.listener.sender.take_if(|sender| !sender.offer(event.clone()));
                 if self.listener.sender.is_some() {
-                    self.heard = event.number;
+                    self.received = event.number;
                 }
-                self.keep(event).then_some(UNHEARD)
+                self.keep(event).then_some(UNRECEIVED)
             }
             Recipient::Post(place) => {
                 let stream = &mut self.posts[place].stream;
@@ -385,10 +385,10 @@ impl Streams {
     }
 
     /// Whether this was not told before.
-    pub fn is_news(&mut self, told: &'static str) -> bool {
-        let is_news = !self.told.contains(&told);
+    pub fn is_news(&mut self, reported: &'static str) -> bool {
+        let is_news = !self.reported.contains(&reported);
         if is_news {
-            self.told.push(told);
+            self.reported.push(reported);
         }
         is_news
     }
@@ -462,11 +462,11 @@ impl Streams {
         self.kept_bytes += event.message.len();
         self.kept.push_back(event);
         let mut is_lost = false;
-        while (self.kept_bytes > MOST_BYTES || self.kept.len() > MOST_KEPT || !self.share.hold(self.kept_bytes))
+        while (self.kept_bytes > MAX_BYTES || self.kept.len() > MAX_KEPT || !self.share.hold(self.kept_bytes))
             && let Some(oldest) = self.kept.pop_front()
         {
             self.kept_bytes -= oldest.message.len();
-            is_lost |= oldest.stream == LISTENER && oldest.number > self.heard;
+            is_lost |= oldest.stream == LISTENER && oldest.number > self.received;
         }
         is_lost
     }

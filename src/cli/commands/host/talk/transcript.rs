@@ -36,7 +36,7 @@ impl Streamed {
 }
 
 /// So many texts are remembered between two orders' ends; others are told as they come.
-const MOST_REPEATED: usize = 1024;
+const MAX_REPEATED: usize = 1024;
 
 /// A text, and who tells it of whom.
 type Cause = (Option<ServerId>, &'static str, &'static str, String);
@@ -45,7 +45,7 @@ type Cause = (Option<ServerId>, &'static str, &'static str, String);
 /// text is a repeat.
 #[derive(Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<Cause, (HostEvent, u64)>,
+    reported: BTreeMap<Cause, (HostEvent, u64)>,
 }
 
 impl Repeats {
@@ -54,21 +54,21 @@ impl Repeats {
         if !render::host::is_refusal(fact) {
             return true;
         }
-        let key = (fact.server, fact.room, fact.what, fact.text.clone());
-        let is_full = self.told.len() >= MOST_REPEATED;
-        match self.told.get_mut(&key) {
+        let key = (fact.server, fact.proposal, fact.what, fact.text.clone());
+        let is_full = self.reported.len() >= MAX_REPEATED;
+        match self.reported.get_mut(&key) {
             Some((_, times)) => {
                 *times += 1;
                 false
             }
             None if is_full => true,
-            None => self.told.insert(key, (fact.clone(), 0)).is_none(),
+            None => self.reported.insert(key, (fact.clone(), 0)).is_none(),
         }
     }
 
     /// What was told once and happened more often, and how often more. It begins anew.
     fn take(&mut self) -> Vec<(HostEvent, u64)> {
-        std::mem::take(&mut self.told).into_values().filter(|(_, times)| *times > 0).collect()
+        std::mem::take(&mut self.reported).into_values().filter(|(_, times)| *times > 0).collect()
     }
 }
 
@@ -103,8 +103,8 @@ impl Talk<'_> {
     }
 
     /// Tells whom the conversation waits for.
-    pub(super) fn tell_silence(&mut self) -> Result<(), CommandError> {
-        self.heard = None;
+    pub(super) fn report_silence(&mut self) -> Result<(), CommandError> {
+        self.received = None;
         let awaited = self.runner.host.awaited();
         let words: Vec<String> =
             awaited.iter().map(|(server, method)| format!("{} ({method})", self.name(*server))).collect();
@@ -192,9 +192,9 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show(&mut self, told: &HostNotice) -> Result<(), CommandError> {
+    pub(super) fn show(&mut self, reported: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
-        match told {
+        match reported {
             HostNotice::Host(Output::HostEvent(fact)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
@@ -261,20 +261,20 @@ mod tests {
     #[test]
     fn only_the_same_text_folds() {
         let fact = |text: &str| HostEvent {
-            room: "mcpe",
+            proposal: "mcpe",
             what: "stray",
             server: Some(ServerId(0)),
             text: text.to_owned(),
             data: Value::Null,
         };
         let mut repeats = Repeats::default();
-        let told: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
-        assert_eq!(told, [true, true, false, false]);
+        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
+        assert_eq!(reported, [true, true, false, false]);
         assert_eq!(repeats.take(), [(fact("a"), 2)]);
         assert!(repeats.takes(&fact("a")), "it begins anew");
-        for text in 0..MOST_REPEATED {
+        for text in 0..MAX_REPEATED {
             repeats.takes(&fact(&text.to_string()));
         }
-        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.told.len() == MOST_REPEATED);
+        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.reported.len() == MAX_REPEATED);
     }
 }

@@ -3,7 +3,7 @@ use super::input::{Input, expand};
 use super::*;
 use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, JobKind, Script, Secret};
 
-fn permits() -> HandlerPolicy {
+fn handler_policy() -> HandlerPolicy {
     let secret = |name: &str, host: &str| Secret { name: name.to_owned(), host: host.to_owned(), port: None };
     let local = Secret { port: Some(8443), ..secret("LOCAL", "127.0.0.1") };
     let secrets = vec![secret("TOKEN", "api.example.com"), local];
@@ -11,7 +11,7 @@ fn permits() -> HandlerPolicy {
 }
 
 fn read(given: Value) -> Result<Handler, String> {
-    Handler::read(&given, &permits())
+    Handler::read(&given, &handler_policy())
 }
 
 fn event(data: Value) -> Delivered {
@@ -21,7 +21,7 @@ fn event(data: Value) -> Delivered {
 
 fn script(handler: Value, data: Value) -> Result<Script, String> {
     let handler = read(handler).expect("it may be had");
-    match handler.chore(&Input::new("s1", event(data)), None)? {
+    match handler.job(&Input::new("s1", event(data)), None)? {
         HandlerJob::Script(script) => Ok(script),
         other => panic!("{other:?}"),
     }
@@ -43,18 +43,18 @@ fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
         ("https://me:word@example.com/", "name and password"),
         ("nonsense", "url"),
     ] {
-        assert!(to(url, json!({})).is_err_and(|told| told.contains(why)), "{url}");
+        assert!(to(url, json!({})).is_err_and(|reported| reported.contains(why)), "{url}");
     }
     let bearer = || json!({"Authorization": "Bearer ${TOKEN}"});
     assert!(to("https://api.example.com/", bearer()).is_ok());
     assert!(to("http://127.0.0.1:8443/", json!({"X-Key": "${LOCAL}"})).is_ok());
     for url in ["https://api.example.com:8443/", "http://127.0.0.1/", "http://127.0.0.1:8444/"] {
         for header in ["${TOKEN}", "${LOCAL}"] {
-            assert!(to(url, json!({"X-Key": header})).is_err_and(|told| told.contains("may not get")), "{url}");
+            assert!(to(url, json!({"X-Key": header})).is_err_and(|reported| reported.contains("may not get")), "{url}");
         }
     }
     for url in ["https://example.com/", "https://api.example.com.evil.test/", "https://evil.test/?api.example.com"] {
-        assert!(to(url, bearer()).is_err_and(|told| told.contains("may not get")), "{url}");
+        assert!(to(url, bearer()).is_err_and(|reported| reported.contains("may not get")), "{url}");
     }
     for header in ["${HOME}", "${TOKEN", "${TOKEN} ${", "${", "a ${TOKEN} ${HOME}"] {
         assert!(to("https://api.example.com/", json!({"X-Key": header})).is_err(), "{header}");
@@ -149,8 +149,8 @@ fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
         (json!({"type": "bash", "command": "x", "timeout": -1}), "timeout"),
         (json!({"type": "agent", "tools": ["x"]}), "tools"),
     ] {
-        let told = read(given.clone()).expect_err("refused");
-        assert!(told.contains(why), "{given}: {told}");
+        let reported = read(given.clone()).expect_err("refused");
+        assert!(reported.contains(why), "{given}: {reported}");
     }
     let limit = |timeout: Value| script(json!({"type": "bash", "command": "x", "timeout": timeout}), json!({}));
     assert_eq!(limit(json!(1500)).expect("a script").limit, Duration::from_millis(1500));

@@ -119,61 +119,62 @@ fn scheduled(at: i64, auto_expire: bool) -> Value {
 
 #[test]
 fn e13_e21_only_an_active_subscription_gets_events() {
-    let mut desk = Desk::new(Settings::default());
-    let id = desk.subscribe(json!({"filter": {"eventTypes": ["tick"]}}));
-    assert_eq!(sent(&desk.tick(1)), [(EVENT, vec![1])]);
-    desk.about("events_pause", &id).expect("paused");
-    assert_eq!(sent(&desk.tick(2)), []);
-    desk.about("events_resume", &id).expect("resumed");
-    assert_eq!(sent(&desk.tick(3)), [(EVENT, vec![3])]);
-    assert_eq!(desk.about("events_unsubscribe", &id).expect("gone").result["success"], json!(true));
-    assert_eq!(sent(&desk.tick(4)), []);
+    let mut shared = Desk::new(Settings::default());
+    let id = shared.subscribe(json!({"filter": {"eventTypes": ["tick"]}}));
+    assert_eq!(sent(&shared.tick(1)), [(EVENT, vec![1])]);
+    shared.about("events_pause", &id).expect("paused");
+    assert_eq!(sent(&shared.tick(2)), []);
+    shared.about("events_resume", &id).expect("resumed");
+    assert_eq!(sent(&shared.tick(3)), [(EVENT, vec![3])]);
+    assert_eq!(shared.about("events_unsubscribe", &id).expect("gone").result["success"], json!(true));
+    assert_eq!(sent(&shared.tick(4)), []);
 }
 
 #[test]
-fn e11_e15_what_is_not_there_is_refused_or_told() {
-    let mut desk = Desk::new(Settings::default());
+fn e11_e15_what_is_not_there_is_refused_or_reported() {
+    let mut shared = Desk::new(Settings::default());
     let id = Desk::id(7);
-    assert_eq!(desk.about("events_unsubscribe", &id).expect("no error").result["success"], json!(false));
+    assert_eq!(shared.about("events_unsubscribe", &id).expect("no error").result["success"], json!(false));
     for tool in ["events_pause", "events_resume", "events_update"] {
-        assert!(desk.about(tool, &id).is_err_and(|why| why.contains(&id)), "{tool}");
+        assert!(shared.about(tool, &id).is_err_and(|why| why.contains(&id)), "{tool}");
     }
 }
 
 #[test]
 fn e14_an_update_replaces_each_member_that_is_given() {
-    let mut desk = Desk::new(Settings::default());
-    let id = desk.subscribe(json!({"filter": {"eventTypes": ["tick"]}}));
-    let done = desk.call("events_update", json!({"subscriptionId": id, "filter": {"tags": ["ci"]}, "expiresAt": null}));
+    let mut shared = Desk::new(Settings::default());
+    let id = shared.subscribe(json!({"filter": {"eventTypes": ["tick"]}}));
+    let done =
+        shared.call("events_update", json!({"subscriptionId": id, "filter": {"tags": ["ci"]}, "expiresAt": null}));
     let result = done.expect("updated").result;
     assert_eq!((result.get("expiresAt"), &result["filter"]), (None, &json!({"tags": ["ci"]})));
-    assert_eq!((sent(&desk.tick(1)), desk.subscriptions.next_due()), (vec![], None));
-    assert_eq!(sent(&desk.publish(2, json!({"type": "x", "tags": ["ci"]}))), [(EVENT, vec![2])]);
+    assert_eq!((sent(&shared.tick(1)), shared.subscriptions.next_due()), (vec![], None));
+    assert_eq!(sent(&shared.publish(2, json!({"type": "x", "tags": ["ci"]}))), [(EVENT, vec![2])]);
     let nested = json!({"subscriptionId": id, "updates": {"filter": {}}});
-    assert!(desk.call("events_update", nested).is_err_and(|why| why.contains("updates")));
+    assert!(shared.call("events_update", nested).is_err_and(|why| why.contains("updates")));
 }
 
 #[test]
 fn e20_what_waits_goes_when_the_filter_or_the_delivery_no_longer_wants_it() {
-    let mut desk = Desk::new(Settings::default());
-    let id = desk.subscribe(cron("0 * * * *", 9));
-    desk.tick(1);
-    desk.publish(2, json!({"type": "tock"}));
+    let mut shared = Desk::new(Settings::default());
+    let id = shared.subscribe(cron("0 * * * *", 9));
+    shared.tick(1);
+    shared.publish(2, json!({"type": "tock"}));
     let update = json!({"subscriptionId": id, "filter": {"eventTypes": ["tock"]}});
-    let done = desk.call("events_update", update).expect("updated");
+    let done = shared.call("events_update", update).expect("updated");
     let gone = facts(&done.acts, "dropped");
     assert_eq!((gone.len(), &gone[0]["why"], &gone[0]["event_id"]), (1, &json!("filter_changed"), &json!(Desk::id(1))));
-    assert_eq!(timed(&desk.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2])]);
-    desk.publish(3, json!({"type": "tock"}));
+    assert_eq!(timed(&shared.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2])]);
+    shared.publish(3, json!({"type": "tock"}));
     let update = json!({"subscriptionId": id, "delivery": {"channels": ["realtime"]}});
-    let done = desk.call("events_update", update).expect("updated");
+    let done = shared.call("events_update", update).expect("updated");
     assert_eq!(facts(&done.acts, "dropped")[0]["why"], "delivery_changed");
-    assert_eq!(sent(&desk.publish(4, json!({"type": "tock"}))), [(EVENT, vec![4])]);
+    assert_eq!(sent(&shared.publish(4, json!({"type": "tock"}))), [(EVENT, vec![4])]);
 }
 
 #[test]
 fn e5_e6_e8_what_is_not_offered_is_refused() {
-    let mut desk = Desk::new(Settings::default());
+    let mut shared = Desk::new(Settings::default());
     for (arguments, why) in [
         (json!({"delivery": {}}), "channels"),
         (json!({"delivery": {"channels": ["carrier pigeon"]}}), "pigeon"),
@@ -183,30 +184,30 @@ fn e5_e6_e8_what_is_not_offered_is_refused() {
         (json!({"expiresAt": "1969-12-31T00:00:00Z"}), "passed"),
         (json!({"expiresAt": "tomorrow"}), "tomorrow"),
     ] {
-        let refused = desk.refused(arguments);
+        let refused = shared.refused(arguments);
         assert!(refused.contains(why), "{refused}");
     }
     let mut late = scheduled(START + HOUR, true);
     late["expiresAt"] = json!(stamp(START + MINUTE));
-    assert!(desk.refused(late).contains("before `deliverAt`"));
-    assert!(desk.call("events_list", json!({"status": "removed"})).is_err());
+    assert!(shared.refused(late).contains("before `deliverAt`"));
+    assert!(shared.call("events_list", json!({"status": "removed"})).is_err());
 }
 
 #[test]
 fn e9_e12_e26_e40_subscriptions_end_and_free_their_place() {
-    let mut desk = Desk::new(Settings { max_subscriptions: 3, ..Settings::default() });
+    let mut shared = Desk::new(Settings { max_subscriptions: 3, ..Settings::default() });
     for _ in 0..3 {
-        desk.subscribe(json!({"expiresAt": stamp(START + HOUR)}));
+        shared.subscribe(json!({"expiresAt": stamp(START + HOUR)}));
     }
-    assert!(desk.refused(json!({})).contains("at most 3"));
-    assert_eq!(desk.pass(START + HOUR - 1), []);
-    let ended = desk.pass(START + HOUR);
+    assert!(shared.refused(json!({})).contains("at most 3"));
+    assert_eq!(shared.pass(START + HOUR - 1), []);
+    let ended = shared.pass(START + HOUR);
     assert_eq!(timed(&ended), vec![(START + HOUR, EXPIRED, vec![]); 3]);
-    assert_eq!(sent(&desk.tick(1)), []);
-    let listed = desk.call("events_list", json!({"status": "expired"})).expect("listed").result;
+    assert_eq!(sent(&shared.tick(1)), []);
+    let listed = shared.call("events_list", json!({"status": "expired"})).expect("listed").result;
     assert_eq!(listed["subscriptions"].as_array().map(Vec::len), Some(3));
-    assert!(desk.about("events_resume", &Desk::id(1)).is_err_and(|why| why.contains("expired")));
-    let done = desk.call("events_subscribe", json!({})).expect("a free place");
+    assert!(shared.about("events_resume", &Desk::id(1)).is_err_and(|why| why.contains("expired")));
+    let done = shared.call("events_subscribe", json!({})).expect("a free place");
     assert_eq!(done.result["expiresAt"], json!(stamp(START + 25 * HOUR)), "a lifetime of its own");
     let mut endless = Desk::new(Settings { life_seconds: 0, ..Settings::default() });
     assert_eq!(endless.call("events_subscribe", json!({})).expect("made").result.get("expiresAt"), None);
@@ -218,52 +219,52 @@ fn e9_e12_e26_e40_subscriptions_end_and_free_their_place() {
 #[test]
 fn e37_types_beyond_what_is_allowed_are_refused() {
     let allow = vec!["github.*".to_owned(), "tick".to_owned()];
-    let mut desk = Desk::new(Settings { allow, ..Settings::default() });
+    let mut shared = Desk::new(Settings { allow, ..Settings::default() });
     for types in [json!(["github.*"]), json!(["github.push", "tick"]), json!(["github.issue.*"])] {
-        desk.subscribe(json!({"filter": {"eventTypes": types}}));
+        shared.subscribe(json!({"filter": {"eventTypes": types}}));
     }
     for filter in [json!({}), json!({"eventTypes": ["*"]}), json!({"eventTypes": ["tick", "slack.*"]})] {
-        assert!(desk.refused(json!({"filter": filter})).contains("not allowed"));
+        assert!(shared.refused(json!({"filter": filter})).contains("not allowed"));
     }
     let id = Desk::id(1);
     let update = |filter: Value| json!({"subscriptionId": id, "filter": filter});
-    assert!(desk.call("events_update", update(json!({}))).is_err_and(|why| why.contains("not allowed")));
-    desk.about("events_update", &id).expect("the filter stays");
+    assert!(shared.call("events_update", update(json!({}))).is_err_and(|why| why.contains("not allowed")));
+    shared.about("events_update", &id).expect("the filter stays");
 }
 
 #[test]
-fn e38_rates_are_held_and_what_is_lost_is_told() {
+fn e38_rates_are_held_and_what_is_lost_is_reported() {
     let settings = Settings { subscriptions_per_minute: 2, events_per_minute: 2, ..Settings::default() };
-    let mut desk = Desk::new(settings);
-    desk.subscribe(json!({}));
-    desk.subscribe(json!({"filter": {"eventTypes": ["other"]}}));
-    assert!(desk.refused(json!({})).contains("in a minute"));
-    assert_eq!((sent(&desk.tick(1)).len(), sent(&desk.tick(2)).len()), (1, 1));
-    let third = desk.tick(3);
+    let mut shared = Desk::new(settings);
+    shared.subscribe(json!({}));
+    shared.subscribe(json!({"filter": {"eventTypes": ["other"]}}));
+    assert!(shared.refused(json!({})).contains("in a minute"));
+    assert_eq!((sent(&shared.tick(1)).len(), sent(&shared.tick(2)).len()), (1, 1));
+    let third = shared.tick(3);
     assert_eq!((sent(&third).len(), &facts(&third, "dropped")[0]["why"]), (0, &json!("rate")));
-    desk.pass(START + MINUTE);
-    assert_eq!(sent(&desk.tick(4)), [(EVENT, vec![4])]);
-    desk.subscribe(json!({}));
+    shared.pass(START + MINUTE);
+    assert_eq!(sent(&shared.tick(4)), [(EVENT, vec![4])]);
+    shared.subscribe(json!({}));
 }
 
 #[test]
 fn e17_e22_e23_cron_gathers_and_nothing_is_sent_where_nothing_waits() {
-    let mut desk = Desk::new(Settings::default());
-    desk.subscribe(cron("0 * * * *", 100));
-    assert_eq!(desk.pass(START + 3 * HOUR), []);
-    desk.now += MINUTE;
-    assert_eq!(sent(&desk.tick(1)), []);
-    let held = desk.tick(2);
+    let mut shared = Desk::new(Settings::default());
+    shared.subscribe(cron("0 * * * *", 100));
+    assert_eq!(shared.pass(START + 3 * HOUR), []);
+    shared.now += MINUTE;
+    assert_eq!(sent(&shared.tick(1)), []);
+    let held = shared.tick(2);
     assert_eq!(facts(&held, "published")[0]["held"], json!([Desk::id(1)]));
-    assert_eq!(timed(&desk.pass(START + 6 * HOUR)), [(START + 4 * HOUR, BATCH, vec![1, 2])]);
+    assert_eq!(timed(&shared.pass(START + 6 * HOUR)), [(START + 4 * HOUR, BATCH, vec![1, 2])]);
 }
 
 #[test]
 fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
-    let mut desk = Desk::new(Settings::default());
-    desk.subscribe(cron("*/10 * * * *", 2));
-    (1..=5).for_each(|number| drop(desk.tick(number)));
-    let acts = desk.pass(START + HOUR);
+    let mut shared = Desk::new(Settings::default());
+    shared.subscribe(cron("*/10 * * * *", 2));
+    (1..=5).for_each(|number| drop(shared.tick(number)));
+    let acts = shared.pass(START + HOUR);
     let ten = 10 * MINUTE;
     let batches =
         [(START + ten, BATCH, vec![1, 2]), (START + 2 * ten, BATCH, vec![3, 4]), (START + 3 * ten, BATCH, vec![5])];
@@ -274,100 +275,100 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
 }
 
 #[test]
-fn e23_the_oldest_make_room_and_that_is_told() {
-    let mut desk = Desk::new(Settings { most_kept: 2, ..Settings::default() });
-    desk.subscribe(cron("0 * * * *", 100));
-    assert_eq!(facts(&desk.tick(1), "dropped").len() + facts(&desk.tick(2), "dropped").len(), 0);
-    let full = desk.tick(3);
+fn e23_the_oldest_make_proposal_and_that_is_reported() {
+    let mut shared = Desk::new(Settings { most_kept: 2, ..Settings::default() });
+    shared.subscribe(cron("0 * * * *", 100));
+    assert_eq!(facts(&shared.tick(1), "dropped").len() + facts(&shared.tick(2), "dropped").len(), 0);
+    let full = shared.tick(3);
     let gone = facts(&full, "dropped");
     assert_eq!((&gone[0]["event_id"], &gone[0]["why"]), (&json!(Desk::id(1)), &json!("full")));
-    assert_eq!(timed(&desk.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2, 3])]);
+    assert_eq!(timed(&shared.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2, 3])]);
 }
 
 #[test]
 fn e22_events_that_are_not_gathered_come_in_batches_of_one() {
-    let mut desk = Desk::new(Settings::default());
+    let mut shared = Desk::new(Settings::default());
     let mut arguments = cron("0 * * * *", 2);
     arguments["delivery"]["cronSchedule"]["aggregateEvents"] = json!(false);
     arguments["delivery"]["channels"] = json!(["realtime", "cron"]);
-    desk.subscribe(arguments);
-    assert_eq!(sent(&desk.tick(1)), [(EVENT, vec![1])], "in real time too");
-    desk.tick(2);
-    desk.tick(3);
-    let acts = desk.pass(START + HOUR);
+    shared.subscribe(arguments);
+    assert_eq!(sent(&shared.tick(1)), [(EVENT, vec![1])], "in real time too");
+    shared.tick(2);
+    shared.tick(3);
+    let acts = shared.pass(START + HOUR);
     assert_eq!(timed(&acts), [(START + HOUR, BATCH, vec![1]), (START + HOUR, BATCH, vec![2])]);
 }
 
 #[test]
 fn e13_what_waits_stays_through_a_pause() {
-    let mut desk = Desk::new(Settings::default());
-    let id = desk.subscribe(cron("0 * * * *", 100));
-    desk.tick(1);
-    desk.about("events_pause", &id).expect("paused");
-    desk.tick(2);
-    assert_eq!(desk.pass(START + 90 * MINUTE), [], "nothing is delivered meanwhile");
-    desk.about("events_resume", &id).expect("resumed");
-    assert_eq!(timed(&desk.pass(START + 2 * HOUR)), [(START + 2 * HOUR, BATCH, vec![1])]);
+    let mut shared = Desk::new(Settings::default());
+    let id = shared.subscribe(cron("0 * * * *", 100));
+    shared.tick(1);
+    shared.about("events_pause", &id).expect("paused");
+    shared.tick(2);
+    assert_eq!(shared.pass(START + 90 * MINUTE), [], "nothing is delivered meanwhile");
+    shared.about("events_resume", &id).expect("resumed");
+    assert_eq!(timed(&shared.pass(START + 2 * HOUR)), [(START + 2 * HOUR, BATCH, vec![1])]);
 }
 
 #[test]
 fn e25_one_batch_at_its_time_and_then_the_end() {
-    let mut desk = Desk::new(Settings::default());
-    let id = desk.subscribe(scheduled(START + HOUR, true));
-    desk.tick(1);
-    desk.tick(2);
+    let mut shared = Desk::new(Settings::default());
+    let id = shared.subscribe(scheduled(START + HOUR, true));
+    shared.tick(1);
+    shared.tick(2);
     let end = START + HOUR;
-    assert_eq!(timed(&desk.pass(START + 2 * HOUR)), [(end, BATCH, vec![1, 2]), (end, EXPIRED, vec![])]);
-    assert!(desk.about("events_pause", &id).is_err());
-    let stays = desk.subscribe(scheduled(desk.now + HOUR, false));
-    desk.tick(3);
-    assert_eq!(timed(&desk.pass(START + 4 * HOUR)), [(START + 3 * HOUR, BATCH, vec![3])]);
-    assert_eq!(facts(&desk.tick(4), "published")[0]["held"], json!([]), "its one time is over");
-    let mut again = scheduled(desk.now + HOUR, true);
+    assert_eq!(timed(&shared.pass(START + 2 * HOUR)), [(end, BATCH, vec![1, 2]), (end, EXPIRED, vec![])]);
+    assert!(shared.about("events_pause", &id).is_err());
+    let stays = shared.subscribe(scheduled(shared.now + HOUR, false));
+    shared.tick(3);
+    assert_eq!(timed(&shared.pass(START + 4 * HOUR)), [(START + 3 * HOUR, BATCH, vec![3])]);
+    assert_eq!(facts(&shared.tick(4), "published")[0]["held"], json!([]), "its one time is over");
+    let mut again = scheduled(shared.now + HOUR, true);
     again["subscriptionId"] = json!(stays);
-    desk.call("events_update", again).expect("another time");
-    desk.tick(5);
+    shared.call("events_update", again).expect("another time");
+    shared.tick(5);
     let end = START + 5 * HOUR;
-    assert_eq!(timed(&desk.pass(START + 6 * HOUR)), [(end, BATCH, vec![5]), (end, EXPIRED, vec![])]);
+    assert_eq!(timed(&shared.pass(START + 6 * HOUR)), [(end, BATCH, vec![5]), (end, EXPIRED, vec![])]);
 }
 
 #[test]
 fn e10_a_time_in_the_past_is_due_at_once_and_after_the_answer() {
-    let mut desk = Desk::new(Settings::default());
-    let done = desk.call("events_subscribe", scheduled(START - HOUR, true)).expect("subscribed");
+    let mut shared = Desk::new(Settings::default());
+    let done = shared.call("events_subscribe", scheduled(START - HOUR, true)).expect("subscribed");
     assert_eq!((&done.result["status"], sent(&done.acts)), (&json!("active"), vec![]));
-    assert_eq!(timed(&desk.pass(START)), [(START, EXPIRED, vec![])]);
+    assert_eq!(timed(&shared.pass(START)), [(START, EXPIRED, vec![])]);
 }
 
 #[test]
-fn e26_events_that_waited_in_vain_are_told() {
-    let mut desk = Desk::new(Settings::default());
+fn e26_events_that_waited_in_vain_are_reported() {
+    let mut shared = Desk::new(Settings::default());
     let mut arguments = cron("0 * * * *", 9);
     arguments["expiresAt"] = json!(stamp(START + MINUTE));
-    desk.subscribe(arguments);
-    desk.tick(1);
-    let acts: Vec<SubscriptionAction> = desk.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
+    shared.subscribe(arguments);
+    shared.tick(1);
+    let acts: Vec<SubscriptionAction> = shared.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
     assert_eq!(facts(&acts, "subscription")[0]["undelivered"], json!(1));
 }
 
 #[test]
 fn e27_e41_one_event_has_one_id_for_all_and_order_is_kept() {
-    let mut desk = Desk::new(Settings::default());
-    desk.subscribe(json!({}));
-    desk.subscribe(json!({}));
-    assert_eq!(sent(&desk.tick(1)), [(EVENT, vec![1]), (EVENT, vec![1])]);
-    desk.subscribe(cron("0 * * * *", 1000));
-    (2..100).for_each(|number| drop(desk.tick(number)));
-    assert_eq!(timed(&desk.pass(START + HOUR)), [(START + HOUR, BATCH, (2..100).collect())]);
+    let mut shared = Desk::new(Settings::default());
+    shared.subscribe(json!({}));
+    shared.subscribe(json!({}));
+    assert_eq!(sent(&shared.tick(1)), [(EVENT, vec![1]), (EVENT, vec![1])]);
+    shared.subscribe(cron("0 * * * *", 1000));
+    (2..100).for_each(|number| drop(shared.tick(number)));
+    assert_eq!(timed(&shared.pass(START + HOUR)), [(START + HOUR, BATCH, (2..100).collect())]);
 }
 
 #[test]
-fn e32_where_other_servers_read_a_wildcard_otherwise_is_told() {
-    let mut desk = Desk::new(Settings::default());
-    let done = desk.call("events_subscribe", json!({"filter": {"eventTypes": ["*"]}})).expect("subscribed");
+fn e32_where_other_servers_read_a_wildcard_otherwise_is_reported() {
+    let mut shared = Desk::new(Settings::default());
+    let done = shared.call("events_subscribe", json!({"filter": {"eventTypes": ["*"]}})).expect("subscribed");
     assert_eq!(facts(&done.acts, "read_otherwise")[0]["pattern"], "*");
-    desk.subscribe(json!({"filter": {"eventTypes": ["tick.*"]}}));
-    let acts = desk.tick(1);
+    shared.subscribe(json!({"filter": {"eventTypes": ["tick.*"]}}));
+    let acts = shared.tick(1);
     assert_eq!(sent(&acts).len(), 1, "not below tick");
     assert_eq!(facts(&acts, "read_otherwise")[0]["pattern"], "tick.*");
 }

@@ -20,8 +20,8 @@ impl Backend for Through {
         self.0.lock().expect("no panic").push(String::from_utf8_lossy(message).into_owned());
     }
 
-    fn lost(&self, _: u32, told: &str) {
-        self.0.lock().expect("no panic").push(told.to_owned());
+    fn lost(&self, _: u32, reported: &str) {
+        self.0.lock().expect("no panic").push(reported.to_owned());
     }
 
     fn see_stderr(&self, _: u32, _: &[u8]) {}
@@ -49,7 +49,7 @@ async fn post(session: &Arc<Session>, message: &[u8]) -> Posted {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_read_is_heard_and_can_be_ended() {
+async fn a_server_that_does_not_read_is_received_and_can_be_ended() {
     let (session, mut theirs, _) = session("s");
     let mut said = session.listen().expect("the only one");
     let poster = Arc::clone(&session);
@@ -84,7 +84,7 @@ async fn who_hangs_up_cancels_in_the_stateless_era_and_may_come_back_before() {
 }
 
 #[tokio::test]
-async fn what_is_lost_is_told_once() {
+async fn what_is_lost_is_reported_once() {
     let (session, mut theirs, backend) = session("");
     let mut posted = post(&session, PING).await;
     for _ in 0..3 {
@@ -92,8 +92,8 @@ async fn what_is_lost_is_told_once() {
     }
     assert!(theirs.send(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec()).await);
     assert!(posted.said.recv().await.expect("the answer").is_answer());
-    let told = backend.0.lock().expect("no panic").clone();
-    assert_eq!((told.len(), told[0].contains("belongs to no request")), (1, true), "{told:?}");
+    let reported = backend.0.lock().expect("no panic").clone();
+    assert_eq!((reported.len(), reported[0].contains("belongs to no request")), (1, true), "{reported:?}");
     assert!(session.hand_on(NOTIFICATION.to_vec()).is_err(), "who puts it in hears of it each time");
 }
 
@@ -103,8 +103,8 @@ async fn a_server_that_ends_leaves_no_request_without_an_answer() {
     let mut early = post(&session, PING).await;
     drop(theirs);
     let event = early.said.recv().await.expect("an answer");
-    let told: Value = serde_json::from_slice(&event.message).expect("JSON");
-    assert_eq!((event.is_made, &told["id"], &told["error"]["code"]), (true, &1.into(), &(-32603).into()));
+    let reported: Value = serde_json::from_slice(&event.message).expect("JSON");
+    assert_eq!((event.is_made, &reported["id"], &reported["error"]["code"]), (true, &1.into(), &(-32603).into()));
     let mut late = post(&session, PING).await;
     assert!(late.said.recv().await.expect("an answer").is_made, "the server was gone before");
     assert!(session.post(NOTIFICATION.to_vec()).await.is_none());
@@ -127,7 +127,7 @@ async fn a_connection_that_breaks_leaves_every_stream_cut_off_and_answers_nobody
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_has_left_once_it_wants_and_hears_nothing_for_a_while() {
+async fn a_client_has_left_once_it_wants_and_receives_nothing_for_a_while() {
     let (session, mut theirs, _) = session("s");
     let span = Duration::from_secs(5);
     let is_left = async || tokio::time::timeout(3 * span, session.left(span)).await.is_ok();

@@ -99,18 +99,18 @@ fn what_came_while_nobody_listened_comes_first() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_and_what_falls_out_is_told() {
+fn what_is_kept_is_bounded_and_what_falls_out_is_reported() {
     let mut streams = Streams::new(true);
-    let told: Vec<_> = (0..MOST_KEPT + 10).filter_map(|number| streams.hand_on(numbered(number))).collect();
-    assert_eq!((streams.kept.len(), told), (MOST_KEPT, vec![UNHEARD; 10]));
-    assert!(streams.is_news(UNHEARD) && !streams.is_news(UNHEARD));
+    let reported: Vec<_> = (0..MAX_KEPT + 10).filter_map(|number| streams.hand_on(numbered(number))).collect();
+    assert_eq!((streams.kept.len(), reported), (MAX_KEPT, vec![UNRECEIVED; 10]));
+    assert!(streams.is_news(UNRECEIVED) && !streams.is_news(UNRECEIVED));
     let (mut said, lost) = streams.resume("0-5").expect("known");
     assert_eq!((waiting(&mut said)[0].as_str(), lost), ("0-11", 5));
     let big = notification(&format!(r#""text":"{}""#, "x".repeat(1 << 20)));
     (0..40).for_each(|_| {
         streams.hand_on(big.clone());
     });
-    assert!(streams.kept_bytes <= MOST_BYTES && streams.kept.len() <= 16, "{}", streams.kept_bytes);
+    assert!(streams.kept_bytes <= MAX_BYTES && streams.kept.len() <= 16, "{}", streams.kept_bytes);
     assert_eq!(streams.kept_bytes, streams.kept.iter().map(|event| event.message.len()).sum::<usize>());
 }
 
@@ -159,7 +159,7 @@ fn what_belongs_to_no_request_waits_for_who_has_listened_before() {
 fn requests_that_were_left_are_few_and_give_their_ids_back() {
     let mut streams = Streams::new(true);
     (0..2000).for_each(|id| drop(expect(&mut streams, id, "")));
-    assert_eq!(streams.posts.len(), MOST_LEFT);
+    assert_eq!(streams.posts.len(), MAX_LEFT);
     let mut again = expect(&mut streams, 1999, "");
     streams.hand_on(result(1999));
     assert_eq!(waiting(&mut again).len(), 1);
@@ -174,14 +174,14 @@ fn a_flood_takes_bounded_memory_and_no_answer_away() {
     for is_resumable in [true, false] {
         let mut streams = Streams::new(is_resumable);
         let mut said = expect(&mut streams, 1, r#""progressToken":"t""#);
-        let told = notification(&format!(r#""progressToken":"t","message":"{}""#, "x".repeat(1 << 20)));
-        let lost = (0..100).filter(|_| streams.hand_on(told.clone()) == Some(UNREAD)).count();
+        let reported = notification(&format!(r#""progressToken":"t","message":"{}""#, "x".repeat(1 << 20)));
+        let lost = (0..100).filter(|_| streams.hand_on(reported.clone()) == Some(UNREAD)).count();
         streams.hand_on(result(1));
         let got = messages(&mut said);
         assert_eq!((got.len() + lost, got.last().map(|last| &last[..])), (101, Some(&result(1)[..])));
         let bytes: usize = got.iter().map(Bytes::len).sum();
-        assert!((MOST_BYTES / 2..=MOST_BYTES + 100).contains(&bytes), "{bytes}");
-        assert!(streams.kept_bytes <= MOST_BYTES);
+        assert!((MAX_BYTES / 2..=MAX_BYTES + 100).contains(&bytes), "{bytes}");
+        assert!(streams.kept_bytes <= MAX_BYTES);
     }
 }
 

@@ -10,9 +10,9 @@ fn watching() -> Config {
 }
 
 impl Host {
-    fn bring(&mut self, brought: Option<Value>) -> Value {
-        let ticket = self.errands.pop().expect("an errand").ticket;
-        let outputs = self.server.bring(self.now, ticket, brought);
+    fn complete_io(&mut self, completed: Option<Value>) -> Value {
+        let ticket = self.io_requests.pop().expect("an errand").ticket;
+        let outputs = self.server.complete_io(self.now, ticket, completed);
         self.sort(outputs).pop().expect("an answer")
     }
 }
@@ -26,15 +26,15 @@ fn files_are_listed_and_read_from_outside() {
     let mut host = Host::ready(watching(), "2025-11-25", &json!({})).0;
     assert!(host.ask("resources/list", &json!({})).is_empty());
     assert!(host.server.is_owing());
-    assert_eq!(host.errands[0].task, Task::List);
-    let listed = host.bring(Some(json!([{"uri": "file:///w/a", "name": "a"}])));
+    assert_eq!(host.io_requests[0].task, Task::List);
+    let listed = host.complete_io(Some(json!([{"uri": "file:///w/a", "name": "a"}])));
     assert_eq!(names(&listed["result"]["resources"]), ["memories", "notes", "a"]);
     assert!(!host.server.is_owing());
     assert!(host.ask("resources/read", &json!({"uri": "file:///w/a"})).is_empty());
-    let read = host.bring(Some(json!({"uri": "file:///w/a", "text": "x"})));
+    let read = host.complete_io(Some(json!({"uri": "file:///w/a", "text": "x"})));
     assert_eq!(read["result"]["contents"][0]["text"], "x");
     host.ask("resources/read", &json!({"uri": "file:///w/b"}));
-    assert_eq!(host.bring(None)["error"]["code"], -32002);
+    assert_eq!(host.complete_io(None)["error"]["code"], -32002);
     assert_eq!(host.request("resources/read", &json!({"uri": "file:///etc/passwd"}))["error"]["code"], -32002);
     let mut host = Host::plain();
     assert_eq!(names(&host.request("resources/list", &json!({}))["result"]["resources"]), ["memories", "notes"]);
@@ -42,8 +42,8 @@ fn files_are_listed_and_read_from_outside() {
 }
 
 #[test]
-fn who_watches_a_file_or_a_folder_above_hears_of_changes() {
-    for (watched, uri, is_told) in [
+fn who_watches_a_file_or_a_folder_above_receives_of_changes() {
+    for (watched, uri, is_reported) in [
         ("file:///w/src/a", "file:///w/src/a", true),
         ("file:///w/src", "file:///w/src/a", true),
         ("file:///w/", "file:///w/src/a", true),
@@ -53,10 +53,10 @@ fn who_watches_a_file_or_a_folder_above_hears_of_changes() {
     ] {
         let mut host = Host::ready(watching(), "2025-11-25", &json!({})).0;
         assert_eq!(host.request("resources/subscribe", &json!({"uri": watched}))["result"], json!({}));
-        let told = host.fire(&json!({"kind": "changed", "uri": uri}));
-        assert_eq!(told.len(), usize::from(is_told), "{watched} {uri}");
-        if is_told {
-            assert_eq!(told[0]["params"]["uri"], uri);
+        let reported = host.fire(&json!({"kind": "changed", "uri": uri}));
+        assert_eq!(reported.len(), usize::from(is_reported), "{watched} {uri}");
+        if is_reported {
+            assert_eq!(reported[0]["params"]["uri"], uri);
         } else {
             assert_eq!(host.unsent(), &json!({"why": "not_watched", "uri": uri}));
         }
@@ -72,22 +72,22 @@ fn commands_are_run_outside_and_only_those_that_there_are() {
     let mut host = Host::ready(watching(), "2025-11-25", &json!({})).0;
     let check = |arguments: Value| json!({"name": "check", "arguments": arguments});
     assert!(host.ask("tools/call", &check(json!({}))).is_empty());
-    assert_eq!(host.errands[0].task, Task::Run(vec!["make".to_owned(), "lint".to_owned()]));
+    assert_eq!(host.io_requests[0].task, Task::Run(vec!["make".to_owned(), "lint".to_owned()]));
     assert!(!host.server.is_owing(), "who has gone does not wait for a command");
     let outcome = json!({"command": "make", "passed": false, "how": "failed with exit code 2", "output": "no rule\n"});
-    let answer = host.bring(Some(json!([outcome])))["result"].clone();
+    let answer = host.complete_io(Some(json!([outcome])))["result"].clone();
     assert_eq!(text(&answer), "make: failed with exit code 2\nno rule");
     assert_eq!(answer["structuredContent"]["outcomes"], json!([outcome]));
     host.ask("tools/call", &check(json!({"command": "lint"})));
-    assert_eq!(host.errands[0].task, Task::Run(vec!["lint".to_owned()]));
+    assert_eq!(host.io_requests[0].task, Task::Run(vec!["lint".to_owned()]));
     let id = host.asked;
     host.notify("notifications/cancelled", &json!({"requestId": id}));
-    assert_eq!(host.told(), &json!({"report": "cancelled", "id": id.to_string()}));
-    let ticket = host.errands.pop().expect("an errand").ticket;
-    assert!(host.server.bring(host.now, ticket, Some(json!([]))).is_empty(), "it was taken back");
+    assert_eq!(host.reported(), &json!({"report": "cancelled", "id": id.to_string()}));
+    let ticket = host.io_requests.pop().expect("an errand").ticket;
+    assert!(host.server.complete_io(host.now, ticket, Some(json!([]))).is_empty(), "it was taken back");
     let refused = host.tool("check", &json!({"command": "rm -rf /"}));
     assert!(refused["isError"] == true && text(&refused).contains("make, lint"), "{refused}");
-    assert!(host.errands.is_empty());
+    assert!(host.io_requests.is_empty());
     assert_eq!(Host::plain().request("tools/call", &check(json!({})))["error"]["code"], -32602);
 }
 

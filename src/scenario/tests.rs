@@ -58,7 +58,7 @@ fn every_complaint_has_its_place() {
         ("expect:\n  - {message: {}, id: a, never: true}\n  - {message: {}, after: a}\n", 7, 26, "is never met"),
         ("expect:\n  - {validates: true, within: 1s}\n", 6, 5, "takes nothing else"),
         ("expect:\n  - {prompt: {slot: nothing}}\n", 6, 21, "there is no slot"),
-        ("expect:\n  - {fact: {proposal: nothing}}\n", 6, 19, "there is no proposal"),
+        ("expect:\n  - {fact: {room: nothing}}\n", 6, 19, "there is no proposal"),
     ];
     let mut faults = String::new();
     for (rest, line, column, why) in cases {

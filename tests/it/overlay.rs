@@ -369,7 +369,7 @@ fn the_published_schema_is_that_of_the_types() {
         std::fs::write(&path, &fresh).expect("writable");
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
-    let remedy = "make it anew: REGENERATE=1 cargo test --test overlay";
+    let remedy = "make it anew: REGENERATE=1 cargo test --test it overlay::";
     assert!(published == fresh, "docs/overlay.schema.json is not the types' schema; {remedy}");
     assert_eq!(Stage::new().ok(&["overlay", "--schema"]).out(), fresh);
 }

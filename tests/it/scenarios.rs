@@ -76,7 +76,7 @@ fn the_published_schema_is_that_of_the_types() {
         std::fs::write(&path, &fresh).expect("writable");
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
-    let remedy = "make it anew: REGENERATE=1 cargo test --test scenarios";
+    let remedy = "make it anew: REGENERATE=1 cargo test --test it scenarios::";
     assert!(published == fresh, "docs/scenario.schema.json is not the types' schema; {remedy}");
 }
 

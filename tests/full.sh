@@ -20,10 +20,13 @@ need cc "a C compiler"
 need c++ "a C++ compiler"
 need jq "jq 1.6 or newer"
 
-target=${CARGO_TARGET_DIR:-$PWD/target}
+target=$(realpath -m -- "${CARGO_TARGET_DIR:-target}")
 mcpreel=$target/debug/mcpreel
 work=$target/full
 mkdir -p "$work"
+
+step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
+step "build" cargo build --locked
 
 # A measurement, which benches/filters.py repeats in a way that is quick without optimisation.
 skip=(--skip decisions_a_second)
@@ -39,7 +42,6 @@ if ! can_hold_handlers_back; then
     left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"
 fi
 
-step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "all tests" cargo test --locked -- --include-ignored "${skip[@]}"
 
 bench() {

@@ -13,7 +13,7 @@ use crate::render::line;
 use crate::tap::http::{Exchanges, Numbers};
 use crate::tap::inject::is_ours;
 use crate::tap::queue::{Lane, Ready};
-use crate::tap::recorder::{Recorder, WHOLE_BESIDE};
+use crate::tap::recorder::Recorder;
 use crate::tap::secrets;
 use crate::trace::{EventKind, Flags};
 use crate::transport::child::ServerCommand;
@@ -22,7 +22,7 @@ use crate::transport::http::SharedWatch;
 use crate::transport::remote::Carrier;
 use crate::transport::stdio::{self, Onlooker, Pipe, StdioServer};
 use crate::transport::{Link, Onlookers, Remote, Told, websocket};
-use crate::wire::{Direction, Frame, LineFramer};
+use crate::wire::{Direction, Frame, LineFramer, PIECE};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
@@ -381,7 +381,7 @@ fn copy_to(recorder: &Recorder) -> Onlooker {
 /// The same as frames of one stream, beside others.
 pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> Onlooker {
     let queue = Arc::clone(recorder.queue());
-    let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(WHOLE_BESIDE)));
+    let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(PIECE)));
     Arc::new(move |pipe, bytes| {
         let direction = match pipe {
             Pipe::Stdin => Direction::ClientToServer,

@@ -9,6 +9,7 @@ pub mod event;
 pub mod format;
 pub mod index;
 mod input;
+mod pieces;
 pub mod reader;
 pub mod rebuild;
 mod record;

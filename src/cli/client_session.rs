@@ -11,7 +11,7 @@ use crate::process::child::ServerCommand;
 use crate::protocol::{Era, Revision};
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::{ChunkSource, Ready};
-use crate::record::recorder::{Recorder, WHOLE_BESIDE};
+use crate::record::recorder::Recorder;
 use crate::redact;
 use crate::render::line;
 use crate::runtime::{Connection, Failure};
@@ -23,7 +23,7 @@ use crate::transport::client::remote::Carrier;
 use crate::transport::client::websocket;
 use crate::transport::local::stdio::{self, ByteObserver, Pipe, StdioServer};
 use crate::transport::{Link, Observers, Remote, TransportNotice};
-use crate::wire::{Direction, Frame, LineFramer};
+use crate::wire::{Direction, Frame, LineFramer, PIECE};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
@@ -382,7 +382,7 @@ fn copy_to(recorder: &Recorder) -> ByteObserver {
 /// The same as frames of one stream, beside others.
 pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
-    let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(WHOLE_BESIDE)));
+    let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(PIECE)));
     Arc::new(move |pipe, bytes| {
         let direction = match pipe {
             Pipe::Stdin => Direction::ClientToServer,

@@ -273,10 +273,30 @@ pub struct RecordedHandshake {
 
 /// The handshake stands near the beginning; so many messages are looked at.
 const MESSAGES_LOOKED_AT: usize = 2000;
+/// So many reels before the newest one of a session are looked at.
+const MAX_REELS: usize = 16;
 
 impl RecordedHandshake {
-    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any.
+    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any. Where recording went on in
+    /// this reel from another, the handshake may stand there.
     pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
+        let (mut opening, mut previous) = Self::read_one(path, stream)?;
+        for _ in 0..MAX_REELS {
+            let Some(path) = previous.filter(|before| opening.handshake.is_none() && before != path) else { break };
+            // It may be gone.
+            let Ok((earlier, before)) = Self::read_one(&path, stream) else { break };
+            opening.client = opening.client.or(earlier.client);
+            opening.handshake = earlier.handshake;
+            if opening.client_capabilities.is_null() {
+                opening.client_capabilities = earlier.client_capabilities;
+            }
+            previous = before;
+        }
+        Ok(opening)
+    }
+
+    /// The same of one reel, with the path of the reel before it.
+    fn read_one(path: &Path, stream: u32) -> Result<(Self, Option<PathBuf>), CommandError> {
         let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
         let mut reader = reader.following().with_payloads();
         let (mut opening, mut tracker, mut discovered) = (Self::default(), Tracker::default(), None);
@@ -313,7 +333,7 @@ impl RecordedHandshake {
             reader.recycle(block);
         }
         opening.client_capabilities = tracker.declared.client.clone();
-        Ok(opening)
+        Ok((opening, reader.header().notes.get("continues").map(PathBuf::from)))
     }
 
     fn note_client(&mut self, envelope: &Envelope<'_>, params: &Value) {

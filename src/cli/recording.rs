@@ -9,7 +9,7 @@ use super::places::{Kind, Places};
 use super::printer::note;
 use super::{Context, reels};
 use crate::record::queue::OnOverload;
-use crate::record::recorder::{Recorder, RecorderOptions, Summary, WHOLE_BESIDE};
+use crate::record::recorder::{Recorder, RecorderOptions, Summary};
 use crate::record::status::Status;
 use crate::record::stdio::is_ignored;
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
@@ -71,8 +71,6 @@ pub struct Plan<'a> {
     pub header: FileHeader,
     /// How many bytes may wait for the recorder.
     pub queue_bytes: usize,
-    /// How long a frame may be that is recorded whole.
-    pub frame_limit: usize,
     /// What is done when more would have to wait.
     pub on_overload: OnOverload,
 }
@@ -88,7 +86,6 @@ impl<'a> Plan<'a> {
             need,
             header: header(),
             queue_bytes: 2 << 20,
-            frame_limit: WHOLE_BESIDE,
             on_overload: OnOverload::Block,
         }
     }
@@ -119,7 +116,6 @@ impl Recording {
         let options = RecorderOptions {
             header: plan.header.clone(),
             queue_bytes: plan.queue_bytes,
-            frame_limit: plan.frame_limit,
             on_overload: plan.on_overload,
             is_required: plan.need == Need::Always,
             complain: Box::new(note),

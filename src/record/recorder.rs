@@ -8,7 +8,7 @@ use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::status::Status;
 use super::storage::{ReelLoss, ReelStore, Sink};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::{DEFAULT_FRAME_LIMIT, Direction, Frame, Framing, LineFramer, PIECE};
+use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -25,10 +25,6 @@ const FLUSH_AFTER: Duration = Duration::from_millis(40);
 const REST_AFTER: Duration = Duration::from_millis(500);
 /// How long after a failed write it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// Frames up to this length are recorded whole by a tap (64 MiB), longer ones in fragments.
-pub const WHOLE: usize = DEFAULT_FRAME_LIMIT;
-/// The same for a copy of what a transport of our own holds as well (16 MiB).
-pub const WHOLE_BESIDE: usize = 16 << 20;
 /// The longest that is waited until then where no reel takes anything.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How often it is looked whether the reel is still there, while there is traffic.
@@ -50,9 +46,6 @@ pub struct RecorderOptions {
     pub header: FileHeader,
     /// The most bytes that wait between relay and recorder.
     pub queue_bytes: usize,
-    /// How long a frame may be that is recorded whole, less what waits of one in the other direction; a longer one is
-    /// recorded in fragments.
-    pub frame_limit: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
     /// A recording that fails is given up: [`Status::given_up`].
@@ -198,8 +191,6 @@ struct Work<T: ReelStore> {
     /// A batch of more bytes is stored uncompressed, to catch up.
     hurry_above: usize,
     framers: [LineFramer; 2],
-    /// How many bytes of unfinished frames both directions keep together.
-    frame_limit: usize,
     /// What was said at the beginning of each stream that is open.
     streams: BTreeMap<u32, Vec<u8>>,
     /// When the last event came.
@@ -236,8 +227,7 @@ impl<T: ReelStore> Work<T> {
             is_required: options.is_required,
             is_given_up: false,
             hurry_above: options.queue_bytes / 4 * 3,
-            framers: [(); 2].map(|()| LineFramer::with_limit(options.frame_limit)),
-            frame_limit: options.frame_limit,
+            framers: [(); 2].map(|()| LineFramer::with_limit(PIECE)),
             streams: BTreeMap::new(),
             last_time: 0,
             pending_since: None,
@@ -326,9 +316,6 @@ impl<T: ReelStore> Work<T> {
         run: impl FnOnce(&mut LineFramer, &mut dyn FnMut(Frame<'_>)),
     ) {
         let mut framer = std::mem::take(&mut self.framers[direction as usize]);
-        // Both directions share the limit, so that two endless lines take no more than one.
-        let waiting = self.framers[direction.reversed() as usize].pending();
-        framer.set_limit(self.frame_limit.saturating_sub(waiting).max(PIECE.min(self.frame_limit)));
         run(&mut framer, &mut |frame| {
             self.append(event(EventKind::Message, time, Flags::toward(direction), frame.framing, frame.payload));
         });
@@ -753,7 +740,6 @@ mod tests {
         RecorderOptions {
             header: FileHeader::default(),
             queue_bytes: 1 << 20,
-            frame_limit: WHOLE,
             on_overload: OnOverload::Block,
             is_required: false,
             complain: Box::new(move |text| complaints.lock().expect("not poisoned").push(text.to_owned())),

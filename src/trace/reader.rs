@@ -3,6 +3,7 @@
 //! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
 
 mod footer;
+mod joining;
 mod recovery;
 
 use super::ahead::BudgetPermit;
@@ -13,7 +14,8 @@ use super::format::{
 };
 use super::index::Index;
 use super::input::{Input, InputCursor};
-use super::record::{self, Methods, Position};
+use super::record::{self, Methods, Piece, Position};
+use joining::{Joining, NO_PART, Origin, Place};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -78,6 +80,10 @@ pub struct Block {
     loaded: bool,
     /// Which payload part of the open group this block's is.
     part: usize,
+    /// Which of its events are pieces of longer messages, as long as they are not joined.
+    pieces: Vec<Piece>,
+    /// Which of its events are made of pieces, as long as they are not loaded.
+    joined: Vec<Origin>,
     /// Where its segment begins in the file.
     pub offset: u64,
     /// Its part of what was read ahead.
@@ -112,6 +118,8 @@ impl Block {
     /// Forgets its events, and keeps no more memory than most blocks take.
     pub(super) fn shed(&mut self) {
         self.headers.clear();
+        self.pieces.clear();
+        self.joined.clear();
         self.payload.clear();
         if self.payload.capacity() > KEEP {
             // Made smaller it would stay where it is, amid what is free.
@@ -152,6 +160,9 @@ pub struct ReelReader {
     /// The group cannot be read any further.
     group_broken: bool,
     group_seen: bool,
+    /// Where the open group begins.
+    group_at: Place,
+    joining: Joining,
     /// Where the footer begins that was met.
     footer_at: Option<u64>,
     /// It was reported that the index is wrong.
@@ -239,6 +250,8 @@ impl ReelReader {
             parts_broken: None,
             group_broken: false,
             group_seen: false,
+            group_at: (taken, 0),
+            joining: Joining::default(),
             footer_at: None,
             index_reported: false,
             with_payloads: false,
@@ -318,9 +331,8 @@ impl ReelReader {
         Ok(decode_trailer(&trailer).is_some())
     }
 
-    /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
-    #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
-    pub fn next(&mut self) -> io::Result<Option<Item>> {
+    /// The next block or damage, with the pieces of long messages as they stand in the reel.
+    fn next_in_pieces(&mut self) -> io::Result<Option<Item>> {
         if let Some(damage) = self.reported.take() {
             return Ok(Some(Item::Damage(damage)));
         }
@@ -389,6 +401,10 @@ impl ReelReader {
 
     /// How many bytes the next block is going to take, about; 0 where it is not known.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
+        let waiting = self.joining.next_size();
+        if waiting > 0 {
+            return Ok(waiting);
+        }
         self.input.read_at(self.offset, self.read_ahead, &mut self.head)?;
         self.head_at = Some(self.offset);
         let found = segment_header(&self.head).filter(|header| header.kind == SegmentKind::Events);
@@ -414,6 +430,7 @@ impl ReelReader {
         }
         if header.starts_group() {
             self.start_group()?;
+            self.group_at = (start, header.first_seq);
         } else if self.group_broken || !self.group_seen {
             return self.skip_group(start, "its group's beginning could not be read");
         }
@@ -460,7 +477,8 @@ impl ReelReader {
         prepare(&mut self.records, self.scratch.len(), raw);
         decompress(&mut self.records_decoder, &self.scratch, raw, &mut self.records)?;
         whole(&self.records, raw)?;
-        record::decode(&self.records, header.count, &mut self.position, &mut self.methods, &mut block.headers)
+        let (out, pieces) = (&mut block.headers, &mut block.pieces);
+        record::decode(&self.records, header.count, &mut self.position, &mut self.methods, out, pieces)
             .filter(|()| self.position.offset == header.payload_raw as usize)
             .ok_or_else(|| "its records are not what the format says".to_owned())
     }
@@ -472,9 +490,13 @@ impl ReelReader {
         if block.loaded {
             return Ok(Ok(()));
         }
-        let outcome = self.load_payload_inner(block)?;
+        let outcome = if block.part == NO_PART { Ok(()) } else { self.load_payload_inner(block)? };
         let (at, events) = (block.offset, block.headers.len() as u64);
-        Ok(outcome.map_err(|reason| Damage { events, ..Damage::passed_over(at, at, reason) }))
+        if let Err(reason) = outcome {
+            return Ok(Err(Damage { events, ..Damage::passed_over(at, at, reason) }));
+        }
+        block.loaded = true;
+        self.load_joined(block)
     }
 
     fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {

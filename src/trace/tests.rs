@@ -1,6 +1,7 @@
 //! The reel as a whole: what was written is read, whatever happens to the file.
 
 mod index;
+mod joining;
 
 use super::index::Groups;
 use super::rebuild::build_index;
@@ -49,8 +50,13 @@ impl TempReel {
     }
 }
 
-/// Everything a reader finds: events with their numbers, and damage.
+/// Everything that stands in a reel: events with their numbers, and damage.
 fn read(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
+    read_joined(reader.in_pieces())
+}
+
+/// Everything a reader finds: events with their numbers, and damage.
+fn read_joined(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
     let mut reader = reader.with_payloads();
     let (mut events, mut damages) = (Vec::new(), Vec::new());
     while let Some(item) = reader.next().expect("reading works") {
@@ -382,7 +388,7 @@ fn other_files_are_refused_with_a_reason() {
     assert!(reason(b"hello, this is some other file").contains("not a reel"));
     let mut newer = write(&[], WriterOptions::default());
     newer[8] = 9;
-    assert!(reason(&newer).contains("9.0"));
+    assert!(reason(&newer).contains("9.1"));
     let directory = tempfile::tempdir().expect("a temporary folder");
     assert!(ReelReader::open(directory.path()).err().expect("refused").to_string().contains("directory"));
 }

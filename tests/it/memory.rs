@@ -234,13 +234,13 @@ fn one_client_with_an_endless_line_does_not_end_the_others() {
 }
 
 #[test]
-fn the_tap_passes_an_endless_line_on_and_records_it_in_fragments() {
+fn the_tap_passes_an_endless_line_on_and_records_it_in_pieces() {
     const LENGTH: usize = 80_000_000;
     let stage = Stage::new();
     let say = format!("head -c {LENGTH} /dev/zero | tr '\\0' x; echo; echo '{{}}'");
     let (output, most) = watched(stage.mcpreel(&["record", "-o", "t.reel", "--", "sh", "-c", &say]), "");
     assert_eq!((output.code(), output.stdout.len()), (0, LENGTH + 4), "{}", output.err());
-    within("record", most, BASE + 72 * MIB);
+    within("record", most, BASE);
     let kept = stage.cat("t.reel", "s2c");
     assert!(kept == output.stdout, "the reel has every byte");
     let reported = stage.run(&["validate", "t.reel", "--format", "json"], "").json();
@@ -249,18 +249,92 @@ fn the_tap_passes_an_endless_line_on_and_records_it_in_fragments() {
 }
 
 #[test]
-fn endless_lines_in_both_directions_take_no_more_than_one() {
+fn endless_lines_in_both_directions_take_no_more() {
     const LENGTH: usize = 80_000_000;
     let stage = Stage::new();
     let say = format!("exec 3<&0; cat <&3 >/dev/null & head -c {LENGTH} /dev/zero | tr '\\0' x; echo; wait");
     let said = vec![b'y'; LENGTH];
     let (output, most) = watched(stage.mcpreel(&["record", "-o", "t.reel", "--", "sh", "-c", &say]), said.clone());
     assert_eq!((output.code(), output.stdout.len()), (0, LENGTH + 1), "{}", output.err());
-    within("record", most, BASE + 72 * MIB);
+    within("record", most, BASE);
     assert!(
         stage.cat("t.reel", "c2s") == said && stage.cat("t.reel", "s2c") == output.stdout,
         "the reel has every byte"
     );
+}
+
+#[test]
+fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
+    let stage = Stage::new();
+    // Neither direction can be packed, and their pieces lie between each other.
+    let mut text = String::new();
+    let mut state = 1u64;
+    while text.len() < 40 * MIB {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text += &format!("{state:016x}");
+    }
+    let long = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t", "text": text}});
+    let input = format!("{long}\n{}\n", json!({"jsonrpc": "2.0", "id": 2, "method": "ping"})).into_bytes();
+    let (output, most) = watched(stage.mcpreel(&["record", "-o", "t.reel", "--", "cat"]), input.clone());
+    assert_eq!((output.code(), output.stdout == input), (0, true), "{}", output.err());
+    within("record", most, BASE);
+    for lane in ["c2s", "s2c"] {
+        assert!(stage.cat("t.reel", lane) == input, "{lane}: the same bytes");
+    }
+    let messages = |lines: &[u8]| lines.iter().filter(|byte| **byte == b'\n').count();
+    let bound = BASE + 64 * MIB + 40 * MIB;
+    for words in [
+        &["show", "t.reel", "--raw", "dir:c2s kind:request"][..],
+        &["show", "t.reel", "--raw", "dir:c2s kind:request", "-n", "2"],
+        &["export", "t.reel", "-o", "t.jsonl"],
+        &["validate", "t.reel"],
+        &["diff", "t.reel", "t.reel"],
+        &["stats", "t.reel"],
+        &["reel", "verify", "t.reel"],
+    ] {
+        let (output, most) = watched(stage.mcpreel(words), "");
+        assert!(output.code() <= 1, "{words:?}: {}", output.err());
+        assert!(words[1] != "t.reel" || words[0] != "show" || output.stdout == input, "{words:?}");
+        within(&words.join(" "), most, if words[0] == "stats" || words[0] == "reel" { BASE } else { bound + 64 * MIB });
+    }
+    stage.import("again.reel", stage.read("t.jsonl"));
+    assert!(stage.cat("again.reel", "c2s") == input, "and comes back from an export");
+    // A pass over headers knows the message, and its number finds it.
+    let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
+    assert!(stats.to_string().contains("tools/call"), "{stats}");
+    let listed = stage.ok(&["show", "t.reel", "--jq", "[.seq, .message.id] | tostring", "id:1 dir:s2c"]).out();
+    let seq = listed.trim().trim_matches(['"', '[']).split(',').next().expect("a number").to_owned();
+    let found = stage.ok(&["show", "t.reel", "--raw", "--seq", &seq, "-n", "1"]);
+    assert!(found.stdout.len() > 40 * MIB && messages(&found.stdout) == 1, "{seq}: {}", found.stdout.len());
+    // As small as it gets, and through a pipe.
+    stage.ok(&["reel", "compact", "t.reel", "-o", "c.reel"]);
+    assert!(stage.cat("c.reel", "c2s") == input);
+    let (piped, most) = watched(stage.mcpreel(&["show", "-", "--raw", "dir:c2s"]), stage.read("c.reel"));
+    assert!(piped.stdout == input, "{}", piped.err());
+    within("show", most, bound + 64 * MIB);
+}
+
+#[test]
+fn a_tap_that_is_killed_amid_a_message_leaves_what_came() {
+    let stage = Stage::new();
+    let words = ["record", "-o", "t.reel", "--", "sh", "-c", "exec cat >/dev/null"];
+    let mut live = stage.start(&words);
+    let begun = [b"{\"jsonrpc\":\"2.0\",\"method\":\"".to_vec(), vec![b'x'; 10 * MIB]].concat();
+    live.write(&begun);
+    until("two pieces are written", || {
+        let output = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "");
+        (output.stdout.len() > 8 * MIB).then_some(())
+    });
+    live.signal("KILL");
+    live.end_unread();
+    let kept = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "").stdout;
+    assert!(kept.len() > 8 * MIB && begun.starts_with(&kept), "{}", kept.len());
+    let shown: Vec<Value> = stage.events_of_any("t.reel");
+    let pieces: Vec<&Value> = shown.iter().filter(|event| event["framing"] == "fragment").collect();
+    assert_eq!(pieces.len(), 1, "what there is of it, once");
+    stage.ok(&["reel", "repair", "t.reel", "-o", "whole.reel"]);
+    stage.ok(&["reel", "verify", "whole.reel"]);
+    assert!(stage.cat("whole.reel", "c2s") == kept);
 }
 
 /// Begins a POST of so many bytes and sends the first of them.

@@ -396,6 +396,30 @@ fn a_reel_that_is_removed_at_the_end_is_reported_too() {
     stage.ok(&["reel", "verify", "t.reel"]);
 }
 
+#[test]
+fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
+    let stage = Stage::new();
+    let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let script =
+        format!("ulimit -f 1600; exec {BINARY} record --label s -o t.reel -- sh -c 'echo \"$0\"; exec cat' '{answer}'");
+    let mut client = Live::start(stage.command(&["sh", "-c", &script]));
+    client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "my client", "version": "1"}}}));
+    let reported = |seen: &Value| (seen["client"].clone(), seen["version"].clone());
+    let wanted = (json!("my client"), json!("2025-06-18"));
+    until("the client is told", || session(stage.mcpreel(&["sessions"]), "s").filter(|seen| reported(seen) == wanted));
+    for line in noise(600_000).lines() {
+        client.write(format!("{line}\n"));
+        client.line();
+    }
+    let found = until("recording goes on in another reel", || {
+        session(stage.mcpreel(&["sessions"]), "s")
+            .filter(|seen| seen["reel"].as_str().is_some_and(|reel| !reel.ends_with("/t.reel")))
+    });
+    assert_eq!(reported(&found), wanted, "{found}");
+    assert_eq!(client.end().code(), 0);
+}
+
 /// Bytes that cannot be compressed, as lines of JSON.
 fn noise(bytes: usize) -> String {
     let mut random = vec![0u8; bytes / 2];

@@ -55,7 +55,7 @@ on, standard error and `mcpreel sessions` report the problem, and recording resu
 
 While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
 
-A line or body above 64 MiB passes as any other and is recorded in fragments. Where a message ends here (--listen before a \
+A line or body of any length passes. Where it is longer than 64 MiB, the reel shows it in fragments. Where a message ends here (--listen before a \
 command, --url without --listen), --max-message is its limit.
 
 Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
@@ -165,7 +165,6 @@ impl Keeping {
             need,
             header,
             queue_bytes: self.queue_bytes,
-            frame_limit: crate::record::recorder::WHOLE,
             on_overload: match self.on_overload {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,

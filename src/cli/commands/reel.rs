@@ -261,7 +261,7 @@ fn rewrite(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(Some(&args.reel))?;
-    let mut reader = reader.with_payloads();
+    let mut reader = reader.in_pieces().with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
     if in_place && reels::is_written_in_place(&path) {
         return Err(CommandError::usage(format!("{} is no regular file and cannot be replaced", path.display()))
@@ -377,7 +377,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut damaged = false;
-    let mut reader: ReelReader = reader.leaving_long();
+    let mut reader: ReelReader = reader.in_pieces().leaving_long();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {

@@ -6,7 +6,7 @@
 //! `...` on a line of its own stands for any number of lines, `[..]` for any text within a line. Times, durations,
 //! sizes, process ids and random ids may differ. The ports in [`PORTS`] are replaced by free ones.
 //!
-//! `UPDATE_GUIDE=1 cargo test --test guide` writes what the commands print now into the documents.
+//! `REGENERATE=1 cargo test guide` writes what the commands print now into the documents.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 
 use std::collections::BTreeMap;
@@ -62,27 +62,27 @@ macro_rules! documents {
 }
 
 documents! {
-    readme: "README.md",
-    index: "docs/guide/README.md",
-    calling: "docs/guide/calling.md",
-    comparing: "docs/guide/comparing.md",
-    configurations: "docs/guide/configurations.md",
-    events: "docs/guide/events.md",
-    firing: "docs/guide/firing.md",
-    hosts: "docs/guide/hosts.md",
-    http: "docs/guide/http.md",
-    limits: "docs/guide/limits.md",
-    live_sessions: "docs/guide/live-sessions.md",
-    overlays: "docs/guide/overlays.md",
-    reading: "docs/guide/reading.md",
-    recording: "docs/guide/recording.md",
-    reels: "docs/guide/reels.md",
-    safety: "docs/guide/safety.md",
-    scenarios: "docs/guide/scenarios.md",
-    scripting: "docs/guide/scripting.md",
-    server: "docs/guide/server.md",
-    survive: "docs/guide/survive.md",
-    validating: "docs/guide/validating.md",
+    guide_readme: "README.md",
+    guide_index: "docs/guide/README.md",
+    guide_calling: "docs/guide/calling.md",
+    guide_comparing: "docs/guide/comparing.md",
+    guide_configurations: "docs/guide/configurations.md",
+    guide_events: "docs/guide/events.md",
+    guide_firing: "docs/guide/firing.md",
+    guide_hosts: "docs/guide/hosts.md",
+    guide_http: "docs/guide/http.md",
+    guide_limits: "docs/guide/limits.md",
+    guide_live_sessions: "docs/guide/live-sessions.md",
+    guide_overlays: "docs/guide/overlays.md",
+    guide_reading: "docs/guide/reading.md",
+    guide_recording: "docs/guide/recording.md",
+    guide_reels: "docs/guide/reels.md",
+    guide_safety: "docs/guide/safety.md",
+    guide_scenarios: "docs/guide/scenarios.md",
+    guide_scripting: "docs/guide/scripting.md",
+    guide_server: "docs/guide/server.md",
+    guide_survive: "docs/guide/survive.md",
+    guide_validating: "docs/guide/validating.md",
 }
 
 #[test]
@@ -169,11 +169,11 @@ fn check(path: &str) {
     if failures.is_empty() {
         return;
     }
-    if std::env::var_os("UPDATE_GUIDE").is_some() && outputs.len() == steps.len() {
+    if std::env::var_os("REGENERATE").is_some() && outputs.len() == steps.len() {
         fs::write(&file, updated(&document, &steps, &outputs)).expect("the document is written");
         return;
     }
-    panic!("{failures}\nIf the commands are right, run: UPDATE_GUIDE=1 cargo test --test guide");
+    panic!("{failures}\nIf the commands are right, run: REGENERATE=1 cargo test guide");
 }
 
 /// The commands of a document, in order.

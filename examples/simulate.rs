@@ -1,5 +1,5 @@
-//! Plays a scenario in virtual time and tells what came of it, and how fast: `cargo run --release --example simulate
-//! -- FILE`. Exit code 1 where an expectation failed.
+//! Plays a scenario in virtual time and prints its report and its speed: `cargo run --release --example simulate -- FILE`.
+//! The exit code is 1 if an expectation failed.
 
 use mcpreel::host::engine::ModelReply;
 use mcpreel::render::scenario;
@@ -30,6 +30,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     scenario::text(&report, &file, true, &Palette::plain(), &mut text)?;
     let rate = f64::from(prompts) / took;
     let mut out = std::io::stdout();
-    writeln!(out, "{text}{prompts} prompts and {messages} messages in {took:.3} s: {rate:.0} prompts a second")?;
+    writeln!(out, "{text}{prompts} prompts and {messages} messages in {took:.3} s: {rate:.0} prompts per second")?;
     Ok(if report.is_passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -36,6 +36,8 @@ mod transcripts;
 #[cfg(target_os = "linux")]
 mod fire;
 #[cfg(target_os = "linux")]
+mod guide;
+#[cfg(target_os = "linux")]
 mod handlers;
 #[cfg(target_os = "linux")]
 mod host;

@@ -410,7 +410,7 @@ fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
     let told = |seen: &Value| (seen["client"].clone(), seen["version"].clone());
     let wanted = (json!("my client"), json!("2025-06-18"));
     until("the client is told", || session(stage.mcpreel(&["sessions"]), "s").filter(|seen| told(seen) == wanted));
-    for line in noise(600_000).lines() {
+    for line in noise(1_600_000).lines() {
         client.write(format!("{line}\n"));
         client.line();
     }

@@ -265,11 +265,12 @@ fn endless_lines_in_both_directions_take_no_more() {
 
 #[test]
 fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
+    const LONG: usize = 28 * MIB;
     let stage = Stage::new();
     // Neither direction can be packed, and their pieces lie between each other.
     let mut text = String::new();
     let mut state = 1u64;
-    while text.len() < 40 * MIB {
+    while text.len() < LONG {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         text += &format!("{state:016x}");
     }
@@ -282,7 +283,6 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
         assert!(stage.cat("t.reel", lane) == input, "{lane}: the same bytes");
     }
     let messages = |lines: &[u8]| lines.iter().filter(|byte| **byte == b'\n').count();
-    let bound = BASE + 64 * MIB + 40 * MIB;
     for words in [
         &["show", "t.reel", "--raw", "dir:c2s kind:request"][..],
         &["show", "t.reel", "--raw", "dir:c2s kind:request", "-n", "2"],
@@ -295,7 +295,12 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
         let (output, most) = watched(stage.mcpreel(words), "");
         assert!(output.code() <= 1, "{words:?}: {}", output.err());
         assert!(words[1] != "t.reel" || words[0] != "show" || output.stdout == input, "{words:?}");
-        within(&words.join(" "), most, if words[0] == "stats" || words[0] == "reel" { BASE } else { bound + 64 * MIB });
+        let copies = match words[0] {
+            "stats" | "reel" => 0,
+            "diff" => 5,
+            _ => 2,
+        };
+        within(&words.join(" "), most, BASE + copies * LONG);
     }
     stage.import("again.reel", stage.read("t.jsonl"));
     assert!(stage.cat("again.reel", "c2s") == input, "and comes back from an export");
@@ -305,13 +310,13 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
     let listed = stage.ok(&["show", "t.reel", "--jq", "[.seq, .message.id] | tostring", "id:1 dir:s2c"]).out();
     let seq = listed.trim().trim_matches(['"', '[']).split(',').next().expect("a number").to_owned();
     let found = stage.ok(&["show", "t.reel", "--raw", "--seq", &seq, "-n", "1"]);
-    assert!(found.stdout.len() > 40 * MIB && messages(&found.stdout) == 1, "{seq}: {}", found.stdout.len());
+    assert!(found.stdout.len() > LONG && messages(&found.stdout) == 1, "{seq}: {}", found.stdout.len());
     // As small as it gets, and through a pipe.
     stage.ok(&["reel", "compact", "t.reel", "-o", "c.reel"]);
     assert!(stage.cat("c.reel", "c2s") == input);
     let (piped, most) = watched(stage.mcpreel(&["show", "-", "--raw", "dir:c2s"]), stage.read("c.reel"));
     assert!(piped.stdout == input, "{}", piped.err());
-    within("show", most, bound + 64 * MIB);
+    within("show", most, BASE + 3 * LONG);
 }
 
 #[test]
@@ -323,12 +328,12 @@ fn a_tap_that_is_killed_amid_a_message_leaves_what_came() {
     live.write(&begun);
     until("two pieces are written", || {
         let output = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "");
-        (output.stdout.len() > 8 * MIB).then_some(())
+        (output.stdout.len() >= 8 * MIB).then_some(())
     });
     live.signal("KILL");
     live.end_unread();
     let kept = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "").stdout;
-    assert!(kept.len() > 8 * MIB && begun.starts_with(&kept), "{}", kept.len());
+    assert!(kept.len() >= 8 * MIB && begun.starts_with(&kept), "{}", kept.len());
     let shown: Vec<Value> = stage.events_of_any("t.reel");
     let pieces: Vec<&Value> = shown.iter().filter(|event| event["framing"] == "fragment").collect();
     assert_eq!(pieces.len(), 1, "what there is of it, once");

@@ -81,7 +81,7 @@ replay() {
         # A target without a corpus begins with the empty input.
         [ -e "${inputs[0]}" ] || inputs=(/dev/null)
         "$target/fuzz/debug/$name" -timeout=60 "${inputs[@]}" >"$work/replay.log" 2>&1 \
-            || { tail -40 "$work/replay.log"; echo "fuzz target $name fails on $corpus/$name"; return 1; }
+            || { tail -40 "$work/replay.log" | cut -c -300; echo "fuzz target $name fails on $corpus/$name"; return 1; }
         targets=$((targets + 1)) files=$((files + ${#inputs[@]}))
     done
     echo "$targets targets, $files files"
